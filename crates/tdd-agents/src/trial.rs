@@ -1,5 +1,7 @@
 //! Formats a trial run of the tests as a tool result of limited length, failures first.
 
+use std::collections::BTreeSet;
+
 use tdd_core::report::{Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
@@ -14,14 +16,16 @@ const MAX_SAID: usize = 1_500;
 
 /// Formats the results of these tests, or of all if none is named.
 pub(crate) fn results(report: &Report, only: &[TestId]) -> String {
-    let asked = |id: &TestId| only.is_empty() || only.contains(id);
-    let ran = report.results().filter(|result| asked(&result.id));
+    let is_wanted = |id: &TestId| only.is_empty() || only.contains(id);
+    let ran = report.results().filter(|result| is_wanted(&result.id));
     let (passed, failed): (Vec<&TestResult>, Vec<&TestResult>) =
         ran.partition(|result| result.outcome == Outcome::Pass);
     let in_the_way: Vec<&Obstacle> = report.obstacles().iter().collect();
     let is_known = |id: &&TestId| report.get(id).is_some() || in_the_way.iter().any(|it| it.tests.contains(id));
     let unknown: Vec<&TestId> = only.iter().filter(|id| !is_known(id)).collect();
-    let mut lines: Vec<String> = in_the_way.iter().flat_map(|obstacle| stopped(obstacle, report, &asked)).collect();
+    let stopped_tests = in_the_way.iter().flat_map(|obstacle| stopped_tests(obstacle, report, &is_wanted));
+    let not_run: BTreeSet<&TestId> = stopped_tests.chain(unknown.iter().copied()).collect();
+    let mut lines: Vec<String> = in_the_way.iter().flat_map(|obstacle| stopped(obstacle, report, &is_wanted)).collect();
     lines.extend(unknown.iter().map(|id| format!("fail {id} (target-not-found)")));
     // A message that several tests share is shown once.
     let is_shown = |message: &str| in_the_way.iter().any(|obstacle| obstacle.message == message);
@@ -31,13 +35,19 @@ pub(crate) fn results(report: &Report, only: &[TestId]) -> String {
     lines.extend(passed.iter().take(MAX_NAMED).map(|result| format!("pass {}", result.id)));
     lines.extend(more(passed.len(), "pass"));
     let counts = Report::new(passed.into_iter().chain(failed).cloned(), Vec::new()).counts();
-    lines.push(format!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped));
+    let failed = usize::try_from(counts.failed).unwrap_or(usize::MAX).saturating_add(not_run.len());
+    lines.push(format!("{} passed, {failed} failed, {} skipped", counts.passed, counts.skipped));
     lines.join("\n")
 }
 
+/// The tests that an obstacle stopped and that have no result of their own.
+fn stopped_tests<'r>(obstacle: &'r Obstacle, report: &Report, is_wanted: &impl Fn(&TestId) -> bool) -> Vec<&'r TestId> {
+    obstacle.tests.iter().filter(|id| is_wanted(id) && report.get(id).is_none()).collect()
+}
+
 /// Lists the tests that could not run, and why.
-fn stopped(obstacle: &Obstacle, report: &Report, asked: &impl Fn(&TestId) -> bool) -> Vec<String> {
-    let tests: Vec<&TestId> = obstacle.tests.iter().filter(|id| asked(id) && report.get(id).is_none()).collect();
+fn stopped(obstacle: &Obstacle, report: &Report, is_wanted: &impl Fn(&TestId) -> bool) -> Vec<String> {
+    let tests = stopped_tests(obstacle, report, is_wanted);
     let mut lines: Vec<String> =
         tests.iter().take(MAX_NAMED).map(|id| format!("fail {id} ({})", obstacle.cause)).collect();
     lines.extend(more(tests.len(), "fail"));
@@ -88,7 +98,7 @@ mod tests {
                         1 passed, 1 failed, 0 skipped";
         assert_eq!(results(&report, &[]), expected);
         assert_eq!(results(&report, &[id("a")]), "pass tests/a.rs::a\n1 passed, 0 failed, 0 skipped");
-        let nowhere = "fail tests/a.rs::c (target-not-found)\n0 passed, 0 failed, 0 skipped";
+        let nowhere = "fail tests/a.rs::c (target-not-found)\n0 passed, 1 failed, 0 skipped";
         assert_eq!(results(&report, &[id("c")]), nowhere);
     }
 
@@ -98,7 +108,7 @@ mod tests {
         let place = Some("tests/a.rs:1".to_owned());
         let obstacle = Obstacle { tests, place, ..Obstacle::new("tests/a.rs", Cause::MissingSymbol, "no `add`") };
         let expected = "fail tests/a.rs::b (missing-symbol)\ntests/a.rs could not be run (missing-symbol) at \
-                        tests/a.rs:1\n    no `add`\n0 passed, 0 failed, 0 skipped";
+                        tests/a.rs:1\n    no `add`\n0 passed, 1 failed, 0 skipped";
         assert_eq!(results(&Report::new([], vec![obstacle.clone()]), &[id("b")]), expected);
         let failed = |name| {
             let outcome = Outcome::Fail { cause: Cause::MissingSymbol, message: "no `add`".to_owned() };

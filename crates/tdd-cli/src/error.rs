@@ -8,6 +8,7 @@ use serde::Serialize;
 use tdd_agents::agent::AgentError;
 use tdd_agents::models::ModelsError;
 use tdd_agents::prompts::PromptError;
+use tdd_core::change::Unreadable;
 use tdd_core::machine::MachineError;
 use tdd_eval::error::EvalError;
 use tdd_exec::error::WorkError;
@@ -30,8 +31,8 @@ use crate::{program_error, work_error};
 pub enum CliError {
     #[error("`{}` is a non-empty folder inside the repository `{}`", folder.display(), root.display())]
     NotTheRoot { folder: PathBuf, root: PathBuf },
-    #[error("this looks like a {0} project, and this version does not support {0}")]
-    OtherLanguage(&'static str),
+    #[error("`{0}` belongs to a language that this version does not support")]
+    OtherLanguage(String),
     #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
     OtherKata { configured: String, asked: String },
     #[error("`{0}` exists already and has other content")]
@@ -46,8 +47,8 @@ pub enum CliError {
     UnknownType { word: String, nearest: Option<&'static str> },
     #[error("`{0}` is not a source file of this project")]
     NoSuchFile(String),
-    #[error("`{0}` does not parse, so it cannot be judged")]
-    Unparsed(String),
+    #[error("{0}; so it cannot be judged")]
+    Unparsed(Unreadable),
     #[error(transparent)]
     Models(#[from] ModelsError),
     #[error(transparent)]
@@ -210,7 +211,9 @@ impl CliError {
             Self::NotTheRoot { root, .. } => {
                 format!("run `init` in the repository's root: `tdd-cli -C {} init`", root.display())
             }
-            Self::OtherLanguage(_) => "to add a Rust project beside it, pass `--language rust`".to_owned(),
+            Self::OtherLanguage(_) => "write a `tdd.yaml` with `language` and, under `ci`, `test_cmd` and `junit` (where that command writes its \
+                 JUnit report); to begin a Rust project beside it, pass `--language rust`"
+                    .to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
             Self::KataExists(path) => format!("move `{path}` away, or leave `--kata` out to use it"),
             Self::PersonChanged(_) => "save your work, then run the command again".to_owned(),

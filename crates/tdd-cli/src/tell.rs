@@ -85,10 +85,6 @@ impl Story {
         match event {
             Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(told.plan))],
             Event::Reverted(it) => reverted(it, told.said),
-            Event::GreenOnArrival(arrival) => {
-                let what = format!("`{}` passes already; the tester must test something new", arrival.test_id);
-                tried(told.said).into_iter().chain([(WARN, "undone", what)]).collect()
-            }
             Event::Stuck(stuck) => {
                 vec![(WARN, "stuck", format!("the same failure {} times: the conversation starts afresh", stuck.times))]
             }
@@ -163,11 +159,10 @@ impl Reporter for Story {
 
 /// An attempt is "refused" if nothing was written, and "undone" if it was written and run.
 fn reverted(reverted: &Reverted, said: Option<&StepResult>) -> Vec<Line> {
-    if reverted.cause == Some(Cause::UnexpectedGreen) && !reverted.spent {
-        return Vec::new();
-    }
     let (style, label) = if reverted.kept_as.is_some() { (WARN, "undone") } else { (BAD, "refused") };
-    tried(said).into_iter().chain([(style, label, reverted.reason.clone())]).collect()
+    let passes_already = reverted.cause == Some(Cause::UnexpectedGreen) && !reverted.spent;
+    let next = if passes_already { "; the tester must test something new" } else { "" };
+    tried(said).into_iter().chain([(style, label, format!("{}{next}", reverted.reason))]).collect()
 }
 
 fn kept(commit: &Committed, message: &str) -> Vec<Line> {

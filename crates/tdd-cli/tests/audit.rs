@@ -123,6 +123,9 @@ fn commits_without_a_phase_are_unclaimed_until_somebody_infers_it() {
     commit(&sandbox, &[("README.md", "Adds.\n")], "docs: what it does");
     let unclaimed = ["- unclaimed -", "- unclaimed -", "- nothing -"].map(str::to_owned).to_vec();
     assert_eq!(audit(&sandbox, &["HEAD~3.."]), (Some(0), unclaimed));
+    let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).arg("audit").output().unwrap();
+    let summary = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(summary.lines().last(), Some("4 commits: 0 hold, 0 broken, 2 unclaimed, 2 without code or tests"));
     let inferred = ["- holds -", "- broken pre-test-code", "- nothing -"].map(str::to_owned).to_vec();
     assert_eq!(audit(&sandbox, &["HEAD~3..", "--infer"]), (Some(1), inferred));
 }

@@ -457,11 +457,17 @@ fn a_file_that_is_nested_without_end_is_refused_by_every_command_that_reads_it()
             told(&["detect-antipattern"], "1 -");
         }
         std::fs::remove_file(sandbox.project().join(tongue.test_file)).unwrap();
-        for (open, close) in [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("f(", ")"), ("-", ""), ("1 + ", "")] {
+        for (open, close) in [("(", ")"), ("{", "}"), ("f(", ")"), ("-", ""), ("1 + ", ""), ("1 +\n", ""), ("a.", "")] {
             sandbox.write(tongue.code_file, tongue.green.replace("a + b", &deep(open, close)));
             told(&["validate-refactor"], "1 syntax-error");
             told(&["detect-antipattern", tongue.code_file], "2 -");
             told(&["status"], "0 -");
         }
+        sandbox.write(tongue.code_file, format!("{}{}", tongue.green, deep("!", "")));
+        let (_, document) = machine(sandbox).document(&["validate-refactor"]);
+        let line = tongue.green.lines().count() + 1;
+        let reason = document["reason"].as_str().unwrap_or_default();
+        assert!(reason.starts_with(&format!("`{}` does not parse: line {line}, `!!", tongue.code_file)), "{document}");
+        assert!(reason.contains("the code is nested deeper than 2000 levels"), "{document}");
     });
 }

@@ -196,6 +196,9 @@ pub struct Change {
     pub tests: Vec<TestChange>,
     /// Test support: helpers, constants, imports, macros, fixtures, snapshots.
     pub support: Vec<ItemChange>,
+    /// New test code that changes what existing tests see, although they do not name it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intrusions: Vec<ItemChange>,
     /// Production items.
     pub production: Vec<ItemChange>,
     /// Runner configuration.
@@ -217,9 +220,20 @@ pub struct Unreadable {
     pub text: String,
 }
 
+impl Unreadable {
+    /// A file whose text is unknown.
+    pub fn not_text(path: &str) -> Self {
+        let problem = "it is too large, or not UTF-8 text".to_owned();
+        Self { place: Place::new(path, 1), problem, text: String::new() }
+    }
+}
+
 impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { place: Place { path, line }, problem, text } = self;
+        if text.is_empty() {
+            return write!(f, "`{path}` does not parse: line {line}: {problem}");
+        }
         write!(f, "`{path}` does not parse: line {line}, `{text}`: {problem}")
     }
 }

@@ -119,6 +119,20 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
     }
 }
 
+/// New test code acts only on the tests that name it: nothing puts a fake before production for tests that exist.
+pub fn nothing_intrudes(change: &Change) -> Result<(), Refusal> {
+    match change.intrusions.first() {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen.refuse(
+            format!(
+                "{} changes what existing tests see: it replaces something without being named by them",
+                place(item)
+            ),
+            "replace it only inside the new test, or in a fixture that only the new test names",
+        )),
+    }
+}
+
 fn adds_a_test(change: &Change) -> bool {
     change.tests.iter().any(|test| matches!(test, TestChange::Added(_)))
 }
@@ -343,6 +357,18 @@ pub fn one_side_only(change: &Change) -> Result<(), Refusal> {
     }
 }
 
+/// The data that production reads stays as it is at a refactor: what it says is behaviour, and no probe alters it.
+pub fn data_kept(change: &Change) -> Result<(), Refusal> {
+    let is_changed = |item: &&ItemChange| item.fate == ItemFate::Changed && item.item.starts_with("the file ");
+    match change.production.iter().find(is_changed) {
+        None => Ok(()),
+        Some(item) => Err(Rule::PhaseScope.refuse(
+            format!("production reads {}, and its content decides behaviour; a refactor keeps it", place(item)),
+            "restore it, and change it with a test that fails first",
+        )),
+    }
+}
+
 /// Test support may move and be imported from its new place, but it may not change, and nothing may replace it.
 pub fn support_kept(change: &Change) -> Result<(), Refusal> {
     let is_data = |item: &ItemChange| item.item.starts_with("the file ") || item.item.starts_with("an example");
@@ -371,10 +397,19 @@ fn is_wiring(item: &ItemChange) -> bool {
 /// Whether an import brings something else under the name of a removed import.
 pub(crate) fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
     let path = |item: &ItemChange| Some(item.item.strip_prefix("use `")?.strip_suffix('`')?.to_owned());
-    let name = |path: &str| path.rsplit([':', '.', ' ']).next().unwrap_or_default().to_owned();
     let Some(new) = path(item) else { return false };
     let gone = change.support.iter().filter(|other| other.fate == ItemFate::Removed).filter_map(path);
-    gone.into_iter().any(|gone| gone != new && name(&gone) == name(&new))
+    gone.into_iter().any(|gone| gone != new && imported_name(&gone) == imported_name(&new))
+}
+
+/// The name that an import binds: of `a::b as c` in Rust, `a.b` in Python, ``a as b` of `./c.js`` in JavaScript,
+/// `c a/b` in Go.
+fn imported_name(import: &str) -> &str {
+    let what = import.split_once("` of `").map_or(import, |(what, _)| what);
+    match (what.rsplit_once(" as "), what.split_once(' ')) {
+        (Some((_, alias)), _) | (None, Some((alias, _))) => alias,
+        (None, None) => what.rsplit([':', '.', '/']).next().unwrap_or(what),
+    }
 }
 
 pub(crate) fn place(item: &ItemChange) -> String {
@@ -513,6 +548,26 @@ mod tests {
         assert_eq!(with(support(&[("fn `check`", ItemFate::Removed)])), both);
         assert_eq!(with(support(&[("use `kata::add`", ItemFate::Removed)])), "yes");
         assert_eq!(said(one_side_only(&tests(vec![changed("new", test("new"))]))), "yes");
+    }
+
+    #[test]
+    fn an_import_replaces_another_only_if_both_bind_the_same_name() {
+        for (gone, new, replaces) in [
+            ("kata::add", "fake::add", true),
+            ("kata::add", "kata::sub", false),
+            ("kata::add as a", "kata::sub as a", true),
+            ("calc.add", "fakes.add", true),
+            ("add` of `./calc.js", "sub` of `./calc.js", false),
+            ("add` of `./calc.js", "add` of `./fake.mjs", true),
+            ("add as a` of `./calc.js", "sub as a` of `./calc.js", true),
+            ("net/http", "fake/http", true),
+            ("net/http", "fake net/http", false),
+            ("a net/http", "a fake/web", true),
+        ] {
+            let [gone, new] = [gone, new].map(|path| format!("use `{path}`"));
+            let change = support(&[(gone.as_str(), ItemFate::Removed), (new.as_str(), ItemFate::Added)]);
+            assert_eq!(replaces_an_import(&change.support[1], &change), replaces, "{gone} {new}");
+        }
     }
 
     #[test]

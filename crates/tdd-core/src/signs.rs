@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::change::Unreadable;
+
 /// Where an item or a test is: its file, and the line of its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
@@ -90,5 +92,5 @@ pub struct Signs {
     /// The production items that examples in their documentation may reach, by file.
     pub documented: BTreeMap<String, BTreeSet<Place>>,
     /// The files that do not parse.
-    pub unreadable: Vec<String>,
+    pub unreadable: Vec<Unreadable>,
 }

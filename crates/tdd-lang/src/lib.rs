@@ -28,6 +28,7 @@ mod parts;
 mod pattern;
 pub mod plain;
 pub mod project_set;
+pub mod provenance;
 pub mod python;
 mod reach;
 pub mod rename;

@@ -322,6 +322,7 @@ impl Language for ProjectSet {
             let part = member.language.change(&member.project(), &before, &after, &paths);
             change.tests.extend(part.tests);
             change.support.extend(part.support);
+            change.intrusions.extend(part.intrusions);
             change.production.extend(part.production);
             change.steering.extend(part.steering);
             change.documents.extend(part.documents);

@@ -22,7 +22,11 @@ pub fn put_back(
         return change;
     }
     let after = PutBack { sources: after, language, names };
-    let Change { tests, support, .. } = language.change(project, before, &after, paths);
+    let Change { tests, mut support, .. } = language.change(project, before, &after, paths);
+    // Data keeps the sort that its readers gave it.
+    let is_data = |item: &ItemChange| item.item.starts_with("the file ") && !language.owns(&item.path);
+    support.retain(|item| !is_data(item));
+    support.extend(change.support.iter().filter(|item| is_data(item)).cloned());
     Change { tests, support, ..change }
 }
 

@@ -1,5 +1,7 @@
 //! A syntax tree as a flat list of nodes, so that no walk over it needs recursion; shared by all languages.
 
+mod depth;
+
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
@@ -117,6 +119,11 @@ struct Node {
     /// The first node after this node's subtree.
     subtree_end: usize,
     broken: bool,
+    /// The first child with a field name; 0 if there is none.
+    first_field: usize,
+    /// The next sibling whose field name no sibling before it has; 0 if there is none. A search by field name therefore
+    /// takes a few steps, however many children there are.
+    next_field: usize,
 }
 
 /// A syntax error.
@@ -154,12 +161,23 @@ fn closer(opening: &str) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct ParseCache(Mutex<Recent<Digest, Arc<[Node]>>>);
 
-/// Capacity of the cache in nodes; this is a few MB.
-const KEPT_NODES: usize = 40_000;
+/// Capacity of the cache in nodes; this is at most 100 MB, and much less in most projects. It has room for the largest
+/// file that people generate: parsing takes longer than everything that is done with the tree.
+const KEPT_NODES: usize = 1_000_000;
 
 /// Maximum nesting depth. A deeper file counts as unreadable: walking outwards from each of its nodes would take
 /// minutes. Compilers run out of stack on such files as well.
 pub const MAX_DEPTH: usize = 2_000;
+
+/// Maximum number of operators and neighbouring words in one expression. A parser nests most of them, but a parser that
+/// has to recover from errors needs minutes for some.
+const MAX_CHAIN: usize = 20_000;
+
+/// Maximum levels of indentation. Python itself allows 100.
+const MAX_INDENTATION: usize = 400;
+
+/// The kind of the only node of a file that is nested too deeply.
+const TOO_DEEP: &str = "nested too deeply";
 
 impl ParseCache {
     /// An empty cache.
@@ -184,17 +202,12 @@ impl<'a> FlatTree<'a> {
         if let Some(nodes) = grammar.known.find(&text) {
             return Some(Self { source, nodes });
         }
-        let mut parser = Parser::new();
-        parser.set_language(&grammar.language).ok()?;
-        // On endlessly nested brackets, the parser itself takes minutes or overflows its stack.
-        let is_too_deep = depth_of_brackets(source) > MAX_DEPTH;
-        let tree = parser.parse(if is_too_deep { "" } else { source }, None)?;
-        let nodes = if is_too_deep { None } else { flatten(grammar, tree.walk()) };
-        let unread = || {
-            let file = read(grammar, &tree.walk(), /* parent */ 0, /* is_atom */ true);
-            vec![Node { range: 0..source.len(), subtree_end: 1, broken: true, ..file }]
+        // On some texts that are nested too deeply, the parser itself takes minutes or overflows its stack.
+        let nodes = match depth::first_too_deep(source) {
+            Some(row) => Err(row),
+            None => parsed(grammar, source)?,
         };
-        let nodes: Arc<[Node]> = nodes.unwrap_or_else(unread).into();
+        let nodes: Arc<[Node]> = nodes.unwrap_or_else(|row| vec![Node::too_deep(source, row)]).into();
         grammar.known.keep(text, &nodes);
         Some(Self { source, nodes })
     }
@@ -285,7 +298,9 @@ impl<'a> FlatTree<'a> {
     pub fn syntax_error_of(&self, mut broken: impl Iterator<Item = usize>) -> Option<SyntaxError> {
         let is_innermost = |node: &usize| self.subtree(*node).skip(1).all(|inner| !self.is_broken(inner));
         let first = broken.find(is_innermost)?;
-        let (line, problem) = self.unbalanced().unwrap_or_else(|| (self.line(first), self.complaint(first)));
+        let is_too_deep = self.kind(first) == TOO_DEEP;
+        let unbalanced = if is_too_deep { None } else { self.unbalanced() };
+        let (line, problem) = unbalanced.unwrap_or_else(|| (self.line(first), self.complaint(first)));
         let text = self.source.lines().nth(line - 1).unwrap_or_default();
         Some(SyntaxError { line, problem, text: text.trim().chars().take(MAX_QUOTED).collect() })
     }
@@ -314,6 +329,7 @@ impl<'a> FlatTree<'a> {
     fn complaint(&self, broken: usize) -> String {
         let text: String = self.text(broken).lines().next().unwrap_or_default().chars().take(MAX_QUOTED).collect();
         match (self.text(broken), self.kind(broken)) {
+            (_, TOO_DEEP) => format!("the code is nested deeper than {MAX_DEPTH} levels"),
             ("", kind) => format!("`{kind}` is missing"),
             _ => format!("the parser cannot read `{}`", text.trim()),
         }
@@ -363,36 +379,32 @@ impl<'a> FlatTree<'a> {
 
     /// The child with this field name.
     pub fn child(&self, node: usize, field: &str) -> Option<usize> {
-        self.children(node).find(|child| self.field(*child) == Some(field))
+        let named =
+            std::iter::successors(Some(self.nodes[node].first_field), |child| Some(self.nodes[*child].next_field));
+        named.take_while(|child| *child > 0).find(|child| self.field(*child) == Some(field))
     }
 }
 
-/// The maximum nesting of brackets in a text, including those in strings and comments.
-fn depth_of_brackets(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let depths = text.bytes().map(|byte| {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth
-    });
-    depths.max().unwrap_or(0)
+/// The nodes of a text, or the row at which it is nested deeper than [`MAX_DEPTH`]. `None` if there is no parser.
+fn parsed(grammar: &'static Grammar, source: &str) -> Option<Result<Vec<Node>, usize>> {
+    let mut parser = Parser::new();
+    parser.set_language(&grammar.language).ok()?;
+    Some(flatten(grammar, parser.parse(source, None)?.walk()))
 }
 
-/// Flattens a tree. `None` if it is nested deeper than [`MAX_DEPTH`].
-fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Option<Vec<Node>> {
+/// Flattens a tree. The error is the row at which it is nested deeper than [`MAX_DEPTH`].
+fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Result<Vec<Node>, usize> {
     let mut nodes = Vec::new();
     let mut open = Vec::new();
     loop {
         let parent = open.last().copied().unwrap_or(0);
         open.push(nodes.len());
         if open.len() > MAX_DEPTH {
-            return None;
+            return Err(cursor.node().start_position().row);
         }
         let is_atom = (grammar.is_atom)(&cursor.node());
         nodes.push(read(grammar, &cursor, parent, is_atom));
+        link_field(&mut nodes, parent);
         if !is_atom && cursor.goto_first_child() {
             continue;
         }
@@ -402,8 +414,44 @@ fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Option<Vec<
                 break;
             }
             if !cursor.goto_parent() {
-                return Some(nodes);
+                return Ok(nodes);
             }
+        }
+    }
+}
+
+/// Links the last node to its parent by its field name, unless a sibling before it has the same.
+fn link_field(nodes: &mut [Node], parent: usize) {
+    let child = nodes.len() - 1;
+    let Some(field) = nodes[child].field.filter(|_| child > 0) else { return };
+    let mut last = None;
+    let mut next = nodes[parent].first_field;
+    while next > 0 {
+        if nodes[next].field == Some(field) {
+            return;
+        }
+        (last, next) = (Some(next), nodes[next].next_field);
+    }
+    match last {
+        None => nodes[parent].first_field = child,
+        Some(last) => nodes[last].next_field = child,
+    }
+}
+
+impl Node {
+    /// The only node of a text that is nested too deeply at this row.
+    fn too_deep(source: &str, row: usize) -> Self {
+        let range = 0..source.len();
+        Self {
+            kind: TOO_DEEP,
+            field: None,
+            range,
+            row,
+            parent: 0,
+            subtree_end: 1,
+            broken: true,
+            first_field: 0,
+            next_field: 0,
         }
     }
 }
@@ -418,6 +466,8 @@ fn read(grammar: &'static Grammar, cursor: &TreeCursor<'_>, parent: usize, is_at
         parent,
         subtree_end: 0,
         broken: node.is_error() || node.is_missing() || (is_atom && node.has_error()),
+        first_field: 0,
+        next_field: 0,
     }
 }
 
@@ -459,14 +509,16 @@ mod tests {
         known: ParseCache::new(),
     };
 
+    const LIMIT: &str = "the code is nested deeper than 2000 levels";
+
     /// Checks the line and the problem that are reported for a broken Rust text.
+    #[track_caller]
     fn check(source: &str, line: usize, problem: &str) {
         let syntax_error = FlatTree::parse(&GRAMMAR, source).unwrap().syntax_error().unwrap();
-        let text = source.lines().nth(line - 1).unwrap().trim();
+        let text: String = source.lines().nth(line - 1).unwrap().trim().chars().take(MAX_QUOTED).collect();
         assert_eq!(
             (syntax_error.line, syntax_error.problem.as_str(), syntax_error.text.as_str()),
-            (line, problem, text),
-            "{source}"
+            (line, problem, text.as_str())
         );
     }
 
@@ -498,6 +550,13 @@ mod tests {
             let tree = FlatTree::parse(&GRAMMAR, &source).unwrap();
             assert_eq!((tree.len(), tree.parses(), tree.text(0) == source), (1, false, true), "{open}{close}");
         }
+    }
+
+    #[test]
+    fn text_that_is_nested_too_deep_says_where_and_what_the_limit_is() {
+        let deep = format!("fn f() {{\n    g();\n    {}1{};\n}}\n", "(".repeat(5_000), ")".repeat(5_000));
+        check(&deep.replace(&"(".repeat(5_000), &"-".repeat(5_000)).replace(&")".repeat(5_000), ""), 3, LIMIT);
+        check(&deep, 3, LIMIT);
     }
 
     #[test]

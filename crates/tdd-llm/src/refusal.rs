@@ -125,8 +125,19 @@ pub(crate) fn wait(retry_after: &str, date: Option<&str>, now: jiff::Timestamp) 
     Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
 }
 
+/// Parses a date in one of the three forms of HTTP: as in mail, with a two-digit year (RFC 850), or as C prints it.
 fn http_date(text: &str) -> Option<jiff::Timestamp> {
-    jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text.trim()).ok()
+    let text = text.trim();
+    let mail = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text).ok();
+    mail.or_else(|| obsolete_date(text))
+}
+
+fn obsolete_date(text: &str) -> Option<jiff::Timestamp> {
+    let date = match text.split_once(", ") {
+        Some((_, date)) => jiff::fmt::strtime::parse("%d-%b-%y %H:%M:%S GMT", date).ok()?,
+        None => jiff::fmt::strtime::parse("%a %b %e %H:%M:%S %Y", text).ok()?,
+    };
+    Some(date.to_datetime().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
 }
 
 #[cfg(test)]
@@ -180,6 +191,9 @@ mod tests {
         check("Sun, 15 Nov 2026 12:00:09 GMT", None, Some(9));
         check("Sun, 15 Nov 2026 12:00:09 GMT", Some("Sun, 15 Nov 2026 12:00:04 GMT"), Some(5));
         check("Sun, 15 Nov 2026 11:00:00 GMT", None, Some(0));
+        check("Sunday, 15-Nov-26 12:00:09 GMT", None, Some(9));
+        check("Sun Nov 15 12:00:09 2026", Some("Sunday, 15-Nov-26 12:00:04 GMT"), Some(5));
+        check("Sunday, 15-Nov-26", None, None);
         check("soon", None, None);
         check("-3", None, None);
         assert_eq!(wait("1e300", None, now), Some(Duration::MAX));

@@ -245,8 +245,10 @@ impl Document {
         };
         let broken = format!("{} broken", self.broken);
         let broken = if self.broken == 0 { broken } else { paint(BAD, broken) };
-        let unclaimed = if self.unclaimed == 0 { String::new() } else { format!(", {} unclaimed", self.unclaimed) };
-        let unknown = if self.unknown == 0 { String::new() } else { format!(", {} without a verdict", self.unknown) };
-        format!("{all}: {} hold, {broken}{unclaimed}{unknown}\n", self.holds)
+        let group = |count: usize, name: &str| if count == 0 { String::new() } else { format!(", {count} {name}") };
+        let nothing = group(self.nothing, "without code or tests");
+        let unclaimed = group(self.unclaimed, "unclaimed");
+        let unknown = group(self.unknown, "without a verdict");
+        format!("{all}: {} hold, {broken}{unclaimed}{nothing}{unknown}\n", self.holds)
     }
 }

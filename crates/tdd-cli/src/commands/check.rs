@@ -141,7 +141,7 @@ pub fn examine(
 
 /// Whether only documents or unguarded runner configuration changed.
 fn touches_nothing(change: &Change) -> bool {
-    let Change { tests, support, production, steering, unreadable, documents: _ } = change;
+    let Change { tests, support, production, steering, unreadable, intrusions: _, documents: _ } = change;
     let guarded = steering.iter().any(|it| !it.free);
     tests.is_empty() && support.is_empty() && production.is_empty() && unreadable.is_empty() && !guarded
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::antipattern;
+use tdd_core::change::Unreadable;
 use tdd_core::law::Kind;
 use tdd_core::pipeline;
 use tdd_core::rule::{Refusal, Rule, Severity};
@@ -115,9 +116,13 @@ fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Refusal>,
     let bench = Workbench::open(&context.user_paths)?;
     let paths: Result<Vec<String>, CliError> =
         args.files.iter().map(|file| path_of(file, &bench, &bench.sources, context)).collect();
-    let signs = bench.language.signs(&bench.project, &bench.sources, &paths?);
-    match signs.unreadable.first() {
-        Some(path) => Err(CliError::Unparsed(path.clone())),
+    let paths = paths?;
+    if let Some(path) = paths.iter().find(|path| bench.sources.read(path).is_none()) {
+        return Err(CliError::Unparsed(Unreadable::not_text(path)));
+    }
+    let mut signs = bench.language.signs(&bench.project, &bench.sources, &paths);
+    match signs.unreadable.pop() {
+        Some(unreadable) => Err(CliError::Unparsed(unreadable)),
         None => Ok(antipattern::in_files(&signs)),
     }
 }

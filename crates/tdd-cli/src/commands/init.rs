@@ -184,7 +184,7 @@ impl Plan {
         };
         let mut files = BTreeMap::new();
         if language.detect(&sources).is_none() {
-            refuse_other_languages(args, &sources)?;
+            refuse_other_languages(args, language.as_ref(), &sources)?;
             refuse_unusable_manifest(repo.root(), language.manifest())?;
             if args.gates_only && !sources.files().is_empty() {
                 return Err(WorkError::NoProject(repo.root().to_owned()).into());
@@ -232,14 +232,24 @@ impl Plan {
 const NAMELESS: &str = "note: git has no name for you, so the machine signed the commit; \
                         `git config --global user.name` and `user.email` set one";
 
-/// Refuses to scaffold in a project of an unsupported language, unless `--language` is given.
-fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliError> {
-    const MANIFESTS: [(&str, &str); 3] = [("go.mod", "Go"), ("pom.xml", "Java"), ("Gemfile", "Ruby")];
-    if args.language.is_some() {
-        return Ok(());
+/// Endings of files that belong to no language: documents, data, settings, pictures.
+const NOT_CODE: [&str; 20] = [
+    "adoc", "cfg", "csv", "css", "gif", "html", "ini", "jpg", "json", "lock", "md", "pdf", "png", "rst", "svg", "toml",
+    "txt", "webp", "yaml", "yml",
+];
+
+/// Refuses to scaffold beside the code of an unsupported language, unless `--language` is given.
+fn refuse_other_languages(args: &Init, language: &dyn Language, sources: &TreeSources) -> Result<(), CliError> {
+    let is_other = |path: &&String| {
+        let is_hidden = path.split('/').any(|part| part.starts_with('.'));
+        let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
+        let is_code = path.as_str() == "Gemfile" || ending.is_some_and(|ending| !NOT_CODE.contains(&ending));
+        is_code && !is_hidden && !language.owns(path)
+    };
+    match sources.files().iter().find(is_other).filter(|_| args.language.is_none()) {
+        None => Ok(()),
+        Some(path) => Err(CliError::OtherLanguage(path.clone())),
     }
-    let found = MANIFESTS.iter().find(|(manifest, _)| sources.files().iter().any(|file| file == manifest));
-    found.map_or(Ok(()), |(_, language)| Err(CliError::OtherLanguage(language)))
 }
 
 /// Refuses a manifest that exists but was not detected: a broken link, a folder or an ignored file.

@@ -106,6 +106,8 @@ snapshots! {
     a_git_file_that_leads_nowhere_is_named => Machine::with(".git", "gitdir: /nowhere\n").refused(&["init"]);
     another_languages_project_gets_neither_files_nor_a_repository =>
         Machine::with("pom.xml", "<project/>\n").refused(&["init"]);
+    code_of_an_unknown_language_gets_no_scaffold_of_another =>
+        Machine::with("src/money.ex", "defmodule Money do\nend\n").refused(&["init"]);
     an_index_that_somebody_holds_is_not_touched => repository_with(".git/index.lock", "").refused(&["init"]);
     a_project_that_ignores_everything_new_gets_no_commit =>
         repository_with(".git/info/exclude", "*\n").says(&["init"]);

@@ -1,6 +1,5 @@
 //! Decides whether an iteration's commits stay, purely from what was measured on its last commit.
 
-use super::definition::Strategy;
 use super::evaluation::Measured;
 use super::metric::{Proven, Ratchet, Step};
 
@@ -61,7 +60,7 @@ pub enum Decision {
 }
 
 /// Decides about an iteration.
-pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &IterationFacts) -> Decision {
+pub fn decide(ratchet: Ratchet, seen: &IterationFacts) -> Decision {
     if let Some(path) = &seen.outside {
         return discard(None, format!("target-fence: `{path}` was changed, but it is not in the program's target"));
     }
@@ -70,15 +69,15 @@ pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &IterationFacts) -> De
         Err(why) => return discard(None, format!("the evaluation does not count: {why}")),
     };
     let Some(again) = &seen.again else {
-        let reason = falls_short(strategy, ratchet, measured);
+        let reason = falls_short(ratchet, measured);
         return discard(Some(measured.metric), reason.unwrap_or_else(|| "it was measured only once".to_owned()));
     };
-    if let Some(reason) = falls_short(strategy, ratchet, measured) {
+    if let Some(reason) = falls_short(ratchet, measured) {
         return discard(Some(measured.metric), reason);
     }
     let proven = match again {
         Err(why) => return discard(Some(measured.metric), format!("not reproduced: {why}")),
-        Ok(again) => match falls_short(strategy, ratchet, again) {
+        Ok(again) => match falls_short(ratchet, again) {
             Some(reason) => return discard(Some(again.metric), format!("not reproduced: {reason}")),
             None => Proven::of(ratchet.direction(), measured.metric, again.metric),
         },
@@ -96,16 +95,16 @@ pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &IterationFacts) -> De
 }
 
 /// Why a measurement is not good enough, if so. Such a measurement needs no repetition.
-pub fn falls_short(strategy: Strategy, ratchet: Ratchet, measured: &Measured) -> Option<String> {
+pub fn falls_short(ratchet: Ratchet, measured: &Measured) -> Option<String> {
     if measured.failing > 0 {
         return Some(format!("{} tests are failing", measured.failing));
     }
     let best = ratchet.best().unwrap_or_default();
     let (value, word) = (measured.metric, ratchet.direction().word());
-    match (ratchet.compare(value), strategy) {
-        (Step::Worse, _) => Some(format!("the metric went backwards, from {best} to {value} ({word} is better)")),
-        (Step::Same, Strategy::Default) => Some(format!("the metric is still {value}")),
-        (Step::Same, Strategy::TestDriven) | (Step::First | Step::Better, _) => None,
+    match ratchet.compare(value) {
+        Step::Worse => Some(format!("the metric went backwards, from {best} to {value} ({word} is better)")),
+        Step::Same => Some(format!("the metric is still {value}")),
+        Step::First | Step::Better => None,
     }
 }
 
@@ -138,8 +137,8 @@ mod tests {
         }
     }
 
-    fn told(strategy: Strategy, seen: &IterationFacts) -> String {
-        match decide(strategy, ratchet(3.0), seen) {
+    fn decision(seen: &IterationFacts) -> String {
+        match decide(ratchet(3.0), seen) {
             Decision::Accept { metric } => format!("accept {}", metric.value()),
             Decision::Pending { metric } => format!("pending {}", metric.value()),
             Decision::Stop { metric } => format!("stop {}", metric.value()),
@@ -147,58 +146,52 @@ mod tests {
         }
     }
 
-    fn tdd(seen: &IterationFacts) -> String {
-        told(Strategy::TestDriven, seen)
-    }
-
     #[test]
-    fn the_metric_cannot_go_backwards_and_by_default_must_improve() {
-        assert_eq!(tdd(&seen(4.0)), "accept 4");
-        assert_eq!(tdd(&seen(3.0)), "accept 3");
-        assert_eq!(tdd(&seen(2.0)), "the metric went backwards, from 3 to 2 (higher is better)");
-        assert_eq!(told(Strategy::Default, &seen(3.0)), "the metric is still 3");
-        assert_eq!(told(Strategy::Default, &seen(3.5)), "accept 3.5");
+    fn only_a_metric_better_than_the_best_is_accepted() {
+        assert_eq!(decision(&seen(3.5)), "accept 3.5");
+        assert_eq!(decision(&seen(3.0)), "the metric is still 3");
+        assert_eq!(decision(&seen(2.0)), "the metric went backwards, from 3 to 2 (higher is better)");
     }
 
     #[test]
     fn nothing_counts_while_a_test_fails_or_the_evaluation_is_none() {
         let failing = Ok(Measured { failing: 1, ..measured(9.0) });
-        assert_eq!(tdd(&IterationFacts { evaluation: failing, ..seen(9.0) }), "1 tests are failing");
+        assert_eq!(decision(&IterationFacts { evaluation: failing, ..seen(9.0) }), "1 tests are failing");
         let wrong = Err("it timed out".to_owned());
         assert_eq!(
-            tdd(&IterationFacts { evaluation: wrong, ..seen(9.0) }),
+            decision(&IterationFacts { evaluation: wrong, ..seen(9.0) }),
             "the evaluation does not count: it timed out"
         );
     }
 
     #[test]
     fn a_claim_that_cannot_be_reproduced_is_not_accepted() {
-        let again = |again| tdd(&IterationFacts { again: Some(again), ..seen(9.0) });
+        let again = |again| decision(&IterationFacts { again: Some(again), ..seen(9.0) });
         assert_eq!(
             again(Ok(measured(2.0))),
             "not reproduced: the metric went backwards, from 3 to 2 (higher is better)"
         );
         assert_eq!(again(Err("exit 1".to_owned())), "not reproduced: exit 1");
         assert_eq!(again(Ok(measured(5.0))), "accept 5");
-        assert_eq!(tdd(&IterationFacts { again: None, ..seen(9.0) }), "it was measured only once");
+        assert_eq!(decision(&IterationFacts { again: None, ..seen(9.0) }), "it was measured only once");
     }
 
     #[test]
     fn a_metric_that_rises_while_held_out_checks_fail_is_discarded_as_such() {
-        let told = tdd(&IterationFacts { held_out_failed: vec![2], ..seen(9.0) });
-        assert_eq!(told, "held-out check 2 fails, while the metric went from 3 to 9");
+        let reason = decision(&IterationFacts { held_out_failed: vec![2], ..seen(9.0) });
+        assert_eq!(reason, "held-out check 2 fails, while the metric went from 3 to 9");
     }
 
     #[test]
     fn a_file_outside_of_the_fence_is_worse_than_any_metric_is_good() {
-        let told = tdd(&IterationFacts { outside: Some("build.rs".to_owned()), ..seen(9.0) });
-        assert_eq!(told, "target-fence: `build.rs` was changed, but it is not in the program's target");
+        let reason = decision(&IterationFacts { outside: Some("build.rs".to_owned()), ..seen(9.0) });
+        assert_eq!(reason, "target-fence: `build.rs` was changed, but it is not in the program's target");
     }
 
     #[test]
     fn nothing_is_accepted_before_its_checks_have_concluded() {
-        assert_eq!(tdd(&IterationFacts { checks: Checks::Pending, ..seen(4.0) }), "pending 4");
-        assert_eq!(tdd(&IterationFacts { checks: Checks::Passed, ..seen(4.0) }), "accept 4");
-        assert_eq!(tdd(&IterationFacts { checks: Checks::Failed, ..seen(4.0) }), "stop 4");
+        assert_eq!(decision(&IterationFacts { checks: Checks::Pending, ..seen(4.0) }), "pending 4");
+        assert_eq!(decision(&IterationFacts { checks: Checks::Passed, ..seen(4.0) }), "accept 4");
+        assert_eq!(decision(&IterationFacts { checks: Checks::Failed, ..seen(4.0) }), "stop 4");
     }
 }

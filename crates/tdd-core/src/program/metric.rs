@@ -114,11 +114,9 @@ impl Ratchet {
         self.best.map_or(Step::First, |best| self.direction.compare(value, best))
     }
 
-    /// Whether another machine has moved the ratchet since `then`, at least as far as this value. Then the value is not
-    /// an improvement any more.
-    pub fn overtakes(self, value: f64, then: Self) -> bool {
-        let moved = self.best.is_some_and(|best| matches!(then.compare(best), Step::First | Step::Better));
-        moved && self.compare(value) != Step::Better
+    /// Whether a value is better than the best one, or the first.
+    pub fn is_improved_by(self, value: f64) -> bool {
+        matches!(self.compare(value), Step::First | Step::Better)
     }
 
     /// Takes a value; a worse one changes nothing.
@@ -169,14 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_somebody_else_has_reached_meanwhile_is_overtaken() {
+    fn only_the_first_value_and_a_better_one_improve() {
         let at = |best: Option<f64>| Ratchet { direction: Direction::Higher, best };
-        assert!(at(Some(4.0)).overtakes(4.0, at(Some(3.0))), "the same value of another");
-        assert!(at(Some(5.0)).overtakes(4.0, at(Some(3.0))), "a better value of another");
-        assert!(at(Some(4.0)).overtakes(4.0, at(None)), "the first value of another");
-        assert!(!at(Some(4.0)).overtakes(5.0, at(Some(3.0))), "it is still better");
-        assert!(!at(Some(3.0)).overtakes(3.0, at(Some(3.0))), "nobody moved it");
-        assert!(!at(None).overtakes(3.0, at(None)), "nobody has measured anything");
+        assert!(at(None).is_improved_by(3.0) && at(Some(3.0)).is_improved_by(4.0));
+        assert!(!at(Some(3.0)).is_improved_by(3.0) && !at(Some(3.0)).is_improved_by(2.0));
     }
 
     #[test]

@@ -263,9 +263,8 @@ impl State {
 
     /// Why a metric that was better at the time of the decision is not an improvement any more, if so.
     fn overtaken(&self, metric: Option<f64>, against: Option<Ratchet>) -> Option<String> {
-        let (metric, against, best) = (metric?, against?, self.metric.best()?);
-        let is_late = self.metric.overtakes(metric, against);
-        is_late.then(|| {
+        let (metric, _, best) = (metric?, against?, self.metric.best()?);
+        (!self.metric.is_improved_by(metric)).then(|| {
             format!("another machine came first: the best metric is {best} now, and this iteration reached {metric}")
         })
     }

@@ -100,7 +100,7 @@ fn of_two_machines_with_an_equal_metric_only_the_first_one_is_accepted_and_no_it
     let better = after(&[accepted("a", 4.0, Some(3.0)), accepted("b", 5.0, Some(3.0))]);
     assert_eq!((outcomes(&better)[1].0, better.metric().best()), (Outcome::Accepted, Some(5.0)));
     let later = after(&[accepted("a", 4.0, Some(3.0)), accepted("b", 4.0, Some(4.0))]);
-    assert_eq!(outcomes(&later)[1].0, Outcome::Accepted, "nobody came first");
+    assert_eq!(outcomes(&later)[1].0, Outcome::Discarded, "an equal metric is no improvement");
 }
 
 #[test]

@@ -216,6 +216,7 @@ impl Project {
         Change {
             tests: self.test_changes(after),
             support: self.support_changes(after),
+            intrusions: Vec::new(),
             production: self.production_changes(after),
             steering: self.steering_changes(after),
             documents: if self.documents == after.documents { vec![] } else { vec!["README.md".to_owned()] },

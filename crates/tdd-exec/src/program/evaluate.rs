@@ -33,7 +33,7 @@ impl Evaluator<'_> {
     /// short.
     pub(super) fn look(&self, commit: &CommitId, ratchet: Ratchet) -> Result<IterationFacts, ProgramError> {
         let evaluation = self.measure(commit)?;
-        let good = matches!(&evaluation, Ok(measured) if falls_short(self.strategy, ratchet, measured).is_none());
+        let good = matches!(&evaluation, Ok(measured) if falls_short(ratchet, measured).is_none());
         let again = if good { Some(self.measure(commit)?) } else { None };
         let held_out_failed = if good { self.held_out(commit)? } else { Vec::new() };
         Ok(IterationFacts { outside: None, evaluation, again, held_out_failed, checks: Checks::None })

@@ -101,11 +101,11 @@ impl Worker<'_> {
     fn evaluated(&self, base: &CommitId, head: &CommitId, state: &State) -> Result<Judgement, ProgramError> {
         let seen =
             IterationFacts { outside: self.outside(base, head)?, ..self.evaluator().look(head, state.metric())? };
-        let decision = match decide(self.strategy, state.metric(), &seen) {
+        let decision = match decide(state.metric(), &seen) {
             Decision::Accept { .. } if self.found.definition.ci.is_some() => {
                 self.push_branch(head)?;
                 let checks = self.evaluator().checks(head)?;
-                decide(self.strategy, state.metric(), &IterationFacts { checks, ..seen })
+                decide(state.metric(), &IterationFacts { checks, ..seen })
             }
             other => other,
         };

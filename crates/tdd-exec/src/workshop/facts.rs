@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use tdd_core::audit::Claim;
-use tdd_core::change::{Change, ItemFate, Sort};
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort};
 use tdd_core::command::{CommandSpec, Exit};
 use tdd_core::config::Gate;
 use tdd_core::coverage::{Coverage, Measurement};
@@ -138,7 +138,7 @@ impl Workshop for ProjectWorkshop {
             for (target, red) in targets {
                 // Without a red, only mutations of the code that the test calls can show that it can fail.
                 let code = match red {
-                    Some(Cause::MissingSymbol) => new_code(change),
+                    Some(Cause::MissingSymbol) => self.new_code(change),
                     None if change.production.is_empty() => self.asked_code(target)?,
                     Some(_) | None => Vec::new(),
                 };
@@ -298,6 +298,12 @@ impl ProjectWorkshop {
         Ok(repo.commit_tree(commit.as_ref())?)
     }
 
+    /// The new or changed production code, without the data that it reads.
+    fn new_code(&self, change: &Change) -> Vec<NewCode> {
+        let is_code = |item: &&ItemChange| item.fate != ItemFate::Removed && self.site.language.owns(&item.path);
+        by_file(change.production.iter().filter(is_code).map(|item| (item.path.as_str(), item.line)))
+    }
+
     /// The production code that a test calls.
     fn asked_code(&self, target: &TestId) -> Result<Vec<NewCode>, WorkError> {
         let signs = self.signs_of(&BTreeSet::from([target.clone()]))?;
@@ -369,12 +375,6 @@ pub(super) struct ChangesOfRun {
 /// Whether a line holds code that no test executes.
 fn is_idle(coverage: &Coverage, path: &str, line: usize) -> bool {
     coverage.of(path).is_some_and(|lines| lines.get(&line) == Some(&false))
-}
-
-/// The new or changed production code.
-fn new_code(change: &Change) -> Vec<NewCode> {
-    let there = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
-    by_file(there.map(|item| (item.path.as_str(), item.line)))
 }
 
 fn by_file<'a>(lines: impl Iterator<Item = (&'a str, usize)>) -> Vec<NewCode> {

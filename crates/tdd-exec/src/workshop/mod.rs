@@ -19,7 +19,7 @@ use tdd_core::rule::Rule;
 use tdd_core::seam::{Clock, Ledger, Vcs};
 use tdd_core::test_id::TestId;
 use tdd_lang::language::{Language, Project, Settings, Sources};
-use tdd_lang::rename;
+use tdd_lang::{provenance, rename};
 
 use crate::clock::WallClock;
 use crate::error::WorkError;
@@ -114,10 +114,11 @@ impl Site {
         Ok(Some(Self { repo, user_paths, config, language, project, settings, control }))
     }
 
-    /// The change at these paths. Files that a configured command names count as runner configuration, and so do files
+    /// The change at these paths. Files that are not source code are sorted by who reads them. Files that a configured command names count as runner configuration, and so do files
     /// that alter which projects are discovered.
     pub fn changed(&self, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = self.language.change(&self.project, before, after, paths);
+        provenance::resort(self.language.as_ref(), &self.project, (before, after), &mut change);
         if self.language.runs_skipped(&self.settings) {
             let tests = change.tests.iter_mut().filter_map(TestChange::after_mut);
             tests.filter_map(|test| test.skipped.as_mut()).for_each(|mark| mark.always = false);

@@ -8,6 +8,7 @@ use tdd_core::report::{Cause, Fault};
 use tdd_core::seam::RedState;
 use tdd_core::test_id::TestId;
 use tdd_lang::language::Sources;
+use tdd_lang::provenance;
 
 use super::{Overrides, ProjectWorkshop};
 use crate::error::WorkError;
@@ -65,14 +66,16 @@ impl ProjectWorkshop {
     fn at_red(&self, path: &str, base: &dyn Sources, subject: &dyn Sources) -> AtRed {
         let (before, after) = (base.read(path), subject.read(path));
         let sources = if after.is_some() { subject } else { base };
-        match self.site.language.sort(&self.site.project, path, sources) {
+        match provenance::sort(self.site.language.as_ref(), &self.site.project, path, sources) {
             Sort::Test => AtRed::Other(after),
             Sort::Production => self
                 .site
                 .language
                 .compose(path, before.as_deref(), after.as_deref())
                 .map_or(AtRed::AsBefore, |text| AtRed::Other(Some(text))),
-            Sort::Steering | Sort::Document => AtRed::AsBefore,
+            // Whatever a document says, it cannot make the test pass: no code reads it.
+            Sort::Document => AtRed::Other(after),
+            Sort::Steering => AtRed::AsBefore,
         }
     }
 }

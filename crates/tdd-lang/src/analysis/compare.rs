@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestChange, TestFacts};
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestChange, TestFacts, Unreadable};
 use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
+use super::intrusions::{ActsOn, Intrusion};
 use super::pairs::{ItemSide, Moves, TestSide, item_changes, test_changes};
 use crate::item::{Items, TestItem};
 use crate::language::Sources;
@@ -52,6 +53,8 @@ pub(crate) struct FileFacts {
     pub tests: Vec<(TestFacts, TestItem)>,
     /// The file's other items.
     pub pieces: Vec<Piece>,
+    /// The file's test code that acts on tests which do not name it.
+    pub intrusions: Vec<Intrusion>,
 }
 
 /// An item that is not a test, or only its own part: of a class, what precedes the body.
@@ -92,7 +95,7 @@ impl FileFacts {
             let (assertions, asks_production) = ask(&item);
             (facts(path, &item, assertions, asks_production), item)
         });
-        Self { parses: syntax_error.is_none(), syntax_error, tests: tests.collect(), pieces }
+        Self { parses: syntax_error.is_none(), syntax_error, tests: tests.collect(), pieces, intrusions: Vec::new() }
     }
 }
 
@@ -127,16 +130,36 @@ pub(crate) fn change<K>(
         let there = (old.has(path), new.has(path));
         if (comparer.sort)(path) == Sort::Steering {
             change.steering.extend(steering(comparer, path, there, &texts, &paths));
+        } else if (comparer.owns)(path) && there.1 && texts.1.is_none() {
+            change.unreadable.push(Unreadable::not_text(path));
         } else if (comparer.owns)(path) {
             source(path, &texts, &mut old, &mut new, &mut change);
         } else {
             data(comparer, path, there, &texts, &mut change);
         }
     }
+    change.intrusions = intrusions(&old, &new);
     change.tests = test_changes(old.tests, new.tests);
     change.production.extend(item_changes(pieces(&old.pieces, false), pieces(&new.pieces, false), Moves::Count));
     change.support.extend(item_changes(pieces(&old.pieces, true), pieces(&new.pieces, true), Moves::AreNothing));
     change
+}
+
+/// The new intrusions that act on tests which were there before.
+fn intrusions<K>(old: &Side<'_, K>, new: &Side<'_, K>) -> Vec<ItemChange> {
+    let is_new = |intrusion: &Intrusion| old.intrusions.iter().all(|(_, known)| known.digest != intrusion.digest);
+    let acts = |path: &str, intrusion: &Intrusion| match &intrusion.acts_on {
+        ActsOn::Everything => true,
+        ActsOn::Tests(names) => old.tests.iter().any(|test| test.facts.path == path && names.contains(&test.item.name)),
+    };
+    let new = new.intrusions.iter().filter(|(path, intrusion)| is_new(intrusion) && acts(path, intrusion));
+    new.map(|(path, intrusion)| ItemChange {
+        path: path.clone(),
+        item: intrusion.label.clone(),
+        line: intrusion.line,
+        fate: ItemFate::Added,
+    })
+    .collect()
 }
 
 /// The test-only items, or all others.
@@ -154,6 +177,7 @@ struct Side<'s, K> {
     known: K,
     tests: Vec<Test<'s>>,
     pieces: Vec<(String, Piece)>,
+    intrusions: Vec<(String, Intrusion)>,
 }
 
 /// A test of one tree.
@@ -166,7 +190,14 @@ struct Test<'s> {
 
 impl<'s, K> Side<'s, K> {
     fn new(comparer: &'s TreeComparer<'s, K>, sources: &'s dyn Sources) -> Self {
-        Self { comparer, sources, known: (comparer.know)(sources), tests: Vec::new(), pieces: Vec::new() }
+        Self {
+            comparer,
+            sources,
+            known: (comparer.know)(sources),
+            tests: Vec::new(),
+            pieces: Vec::new(),
+            intrusions: Vec::new(),
+        }
     }
 
     fn has(&self, path: &str) -> bool {
@@ -178,6 +209,7 @@ impl<'s, K> Side<'s, K> {
     }
 
     fn add(&mut self, path: &str, source: &str, file: FileFacts) {
+        self.intrusions.extend(file.intrusions.into_iter().map(|intrusion| (path.to_owned(), intrusion)));
         self.pieces.extend(file.pieces.into_iter().map(|piece| (path.to_owned(), piece)));
         let is_kept = self.comparer.is_kept;
         let tests = file.tests.into_iter();

@@ -4,6 +4,7 @@ pub(crate) mod answers;
 pub(crate) mod asks;
 pub(crate) mod claims;
 pub(crate) mod compare;
+pub(crate) mod intrusions;
 pub(crate) mod pairs;
 pub(crate) mod signs;
 pub(crate) mod steering;

@@ -13,7 +13,7 @@ use crate::code::{Added, Code, File, Item, Role};
 use crate::item::{Items, TestItem};
 use crate::language::{Project, Sources};
 use crate::lookup::FileNames;
-use crate::syntax::{FlatTree, Tree};
+use crate::syntax::{FlatTree, SyntaxError, Tree};
 use crate::uses::UseSyntax;
 
 /// What a language provides for finding signs, with its knowledge of the whole project.
@@ -90,7 +90,7 @@ pub(crate) fn signs<L>(
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = (finder.tree)(path, &source) else { continue };
         if !tree.parses() {
-            signs.unreadable.push(path.clone());
+            signs.unreadable.push(SyntaxError::into_unreadable(tree.syntax_error(), path));
         }
         match (finder.sort)(path) {
             Sort::Test => {

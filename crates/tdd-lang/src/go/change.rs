@@ -5,6 +5,7 @@
 use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
 
 use super::asks::DependencyFinder;
+use super::intrusions::intrusions;
 use super::items::items;
 use super::known::PackageIndex;
 use super::manifest;
@@ -73,7 +74,8 @@ fn read(known: &PackageIndex, path: &str, source: &str) -> FileFacts {
     let finder = DependencyFinder::new(&tree, known, path);
     let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
     let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.syntax_error())
+    let intrusions = if sort(path) == Sort::Test { intrusions(&tree) } else { Vec::new() };
+    FileFacts { intrusions, ..FileFacts::new(path, found, ask, pieces, tree.syntax_error()) }
 }
 
 #[cfg(test)]
@@ -242,6 +244,21 @@ mod tests {
                 "production func `T.N` Added",
             ],
         );
+    }
+
+    #[test]
+    fn a_new_initialiser_does_not_act_on_tests_that_do_not_name_it() {
+        for (added, intrudes) in [
+            ("var _ = func() bool { Step = 2; return true }()", true),
+            ("var _ = install()\n\nfunc install() int { calc.Step++; return 1 }", true),
+            ("var sum = func() int { n := 0; n += 1; return n }()", false),
+            ("var update = flag.Bool(\"update\", false, \"\")", false),
+            ("func fake() { Step = 2 }", false),
+        ] {
+            let change =
+                of(&[("a_test.go", TEST)], &[("a_test.go", TEST), ("b_test.go", &format!("package a\n\n{added}\n"))]);
+            assert_eq!(!change.intrusions.is_empty(), intrudes, "{added}");
+        }
     }
 
     #[test]

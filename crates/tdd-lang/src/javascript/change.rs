@@ -6,6 +6,7 @@ use tdd_core::change::{Change, Sort, SteeringChange};
 use tdd_core::digest::Digest;
 
 use super::asks::DependencyFinder;
+use super::intrusions::intrusions;
 use super::items::items;
 use super::manifest;
 use super::modules::{Modules, Origin};
@@ -73,7 +74,8 @@ fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
         piece.label = resolved(modules, path, &piece.label);
     }
     let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.syntax_error())
+    let intrusions = if sort(path) == Sort::Test { intrusions(&tree, &found) } else { Vec::new() };
+    FileFacts { intrusions, ..FileFacts::new(path, found, ask, pieces, tree.syntax_error()) }
 }
 
 #[cfg(test)]
@@ -330,6 +332,34 @@ mod tests {
         assert_eq!(with(", \"description\": \"x\""), ["steering `description` free"]);
         assert_eq!(manifest("{\"scripts\": {\"test\": \"true\"}}"), ["steering `scripts.test`"]);
         assert_eq!(said(&[], &[("vitest.config.js", "")]), ["steering a new file"]);
+    }
+
+    #[test]
+    fn new_test_code_does_not_act_on_tests_that_do_not_name_it() {
+        let head =
+            "import { test, expect, vi, describe, beforeEach } from 'vitest'\nimport * as calc from './calc.js'\n";
+        let old =
+            format!("{head}describe('old', () => {{\n  test('a', () => {{ expect(calc.add(1, 2)).toBe(3) }})\n}})\n");
+        let hook = "beforeEach(() => { vi.spyOn(calc, 'add').mockReturnValue(3) })\n";
+        for (added, intrudes) in [
+            ("vi.mock('./calc.js', () => ({ add: () => 3 }))\n".to_owned(), true),
+            (hook.to_owned(), true),
+            ("Math.max = () => 3\n".to_owned(), true),
+            ("Object.defineProperty(globalThis, 'add', {})\n".to_owned(), true),
+            ("beforeEach(() => { calc.reset() })\n".to_owned(), false),
+            (format!("describe('new', () => {{\n  {hook}  test('b', () => {{ expect(1).toBe(1) }})\n}})\n"), false),
+            ("test('b', () => { vi.spyOn(calc, 'add'); expect(1).toBe(1) })\n".to_owned(), false),
+            ("function fake() { Math.max = () => 3 }\n".to_owned(), false),
+        ] {
+            let beside = change_between(&[("a.test.js", &old)], &[("a.test.js", &format!("{old}{added}"))], change);
+            assert_eq!(!beside.intrusions.is_empty(), intrudes, "{added}");
+            let apart = change_between(
+                &[("a.test.js", &old)],
+                &[("a.test.js", &old), ("b.test.js", &format!("{head}{added}"))],
+                change,
+            );
+            assert!(apart.intrusions.is_empty(), "{added}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod call;
 pub mod change;
 mod expectation;
 mod ids;
+mod intrusions;
 pub mod items;
 mod manifest;
 mod mark;

@@ -26,7 +26,7 @@ fn read(path: &str, source: &str) -> FileFacts {
     let tests = items::items(source).tests;
     let pieces = items::head(source, tests.first()).into_iter().collect();
     let tests = tests.into_iter().map(|test| (facts(path, &test), test)).collect();
-    FileFacts { parses: true, syntax_error: None, tests, pieces }
+    FileFacts { parses: true, tests, pieces, ..FileFacts::default() }
 }
 
 fn facts(path: &str, test: &TestItem) -> TestFacts {

@@ -5,6 +5,7 @@
 use tdd_core::change::{Change, Sort};
 
 use super::asks::DependencyFinder;
+use super::intrusions::intrusions;
 use super::items::items;
 use super::manifest;
 use super::modules::Modules;
@@ -38,9 +39,11 @@ fn read(modules: &Modules, names: &Names, path: &str, source: &str) -> FileFacts
     let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
     let found = items(path, source, names);
     let finder = DependencyFinder::new(&tree, modules);
-    let pieces = pieces(&tree, &found, sort(path, names) == Sort::Test);
+    let is_for_tests = sort(path, names) == Sort::Test;
+    let pieces = pieces(&tree, &found, is_for_tests);
     let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.syntax_error())
+    let intrusions = if is_for_tests { intrusions(&tree, &found) } else { Vec::new() };
+    FileFacts { intrusions, ..FileFacts::new(path, found, ask, pieces, tree.syntax_error()) }
 }
 
 #[cfg(test)]
@@ -235,6 +238,56 @@ mod tests {
             &["steering a new requirement free"],
         );
         check(&[("requirements.txt", "a\n")], &[("requirements.txt", "b==1\n")], &["steering its text"]);
+    }
+
+    /// Checks whether code added to a test file intrudes on the test that is there.
+    #[track_caller]
+    fn check_intrusion(path: &str, added: &str, intrudes: bool) {
+        let old = "import calc\n\n\nclass TestOld:\n    def test_old(self):\n        assert calc.add(1, 2) == 3\n";
+        let before = [("calc.py", ""), ("tests/test_a.py", old)];
+        let text =
+            if path == "tests/test_a.py" { format!("{old}\n\n{added}") } else { format!("import calc\n{added}") };
+        let others = before.iter().copied().filter(|(known, _)| *known != path);
+        let change = of(&before, &others.chain([(path, text.as_str())]).collect::<Vec<_>>());
+        assert_eq!(!change.intrusions.is_empty(), intrudes, "{path}: {added}");
+    }
+
+    #[test]
+    fn new_test_code_does_not_act_on_tests_that_do_not_name_it() {
+        let fixture = |mark: &str, body: &str| format!("@pytest.fixture{mark}\ndef quick(monkeypatch):\n    {body}\n");
+        let fake = "monkeypatch.setattr(calc, 'add', lambda a, b: 3)";
+        for (added, intrudes) in [
+            (fixture("(autouse=True)", fake), true),
+            (fixture("(scope='module', autouse=True)", "calc.add = None"), true),
+            (fixture("", fake), false),
+            (fixture("(autouse=True)", "monkeypatch.setenv('A', '1')"), false),
+            ("def setup_module():\n    calc.add = lambda a, b: 3\n".to_owned(), true),
+            (
+                "class TestNew:\n    def setup_method(self):\n        calc.add = None\n    def test_b(self): ...\n"
+                    .to_owned(),
+                false,
+            ),
+            ("def test_new(monkeypatch):\n    monkeypatch.setattr(calc, 'add', None)\n".to_owned(), false),
+        ] {
+            check_intrusion("tests/test_a.py", &added, intrudes);
+        }
+        for (added, intrudes) in [
+            ("calc.add = lambda a, b: 3\n", true),
+            ("import builtins\nbuiltins.sum = len\n", true),
+            ("setattr(calc, 'add', None)\n", true),
+            ("import sys\nsys.modules['calc'] = None\n", true),
+            ("from unittest.mock import patch\npatch('calc.add').start()\n", true),
+            ("def install():\n    calc.add = None\n\n\ninstall()\n", true),
+            ("class Fake:\n    calc.add = None\n", true),
+            ("if True:\n    calc.add = None\n", true),
+            ("import sys\nsys.path.insert(0, 'src')\n", false),
+            ("import os\nos.environ['A'] = '1'\n", false),
+            ("client = object()\nclient.name = 'x'\n", false),
+            ("def fake():\n    calc.add = None\n", false),
+        ] {
+            check_intrusion("tests/__init__.py", added, intrudes);
+            check_intrusion("tests/test_b.py", added, intrudes);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod asks;
 pub mod change;
 mod expectation;
 mod ids;
+mod intrusions;
 pub mod items;
 mod manifest;
 mod mark;

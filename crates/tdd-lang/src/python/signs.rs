@@ -38,6 +38,9 @@ const SENSING: [(&str, &str); 11] = [
     ("import _pytest", "an import of pytest"),
 ];
 
+/// Where production code can find out which modules are loaded, however it spells `sys`.
+const LOADED: [&str; 7] = [".modules", "'modules'", "\"modules\"", ".argv", "'argv'", "\"argv\"", "find_spec"];
+
 /// The signs in these files; names are resolved across the whole project.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     with_finder(project, sources, &|finder| signs::signs(finder, project, sources, paths))
@@ -118,7 +121,7 @@ fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
 }
 
 /// Functions that run before the tests of their file without being named there.
-const SET_UP: [&str; 8] = [
+pub(super) const SET_UP: [&str; 8] = [
     "setUp",
     "setUpClass",
     "asyncSetUp",
@@ -181,7 +184,7 @@ fn sense(text: &str) -> Option<String> {
     let known = SENSING.iter().find(|(words, _)| text.contains(words)).map(|(_, what)| (*what).to_owned());
     let loaded = || {
         let names = ["pytest", "unittest", "_pytest"];
-        let asks = text.contains("sys.modules") || text.contains("sys.argv") || text.contains("find_spec");
+        let asks = LOADED.iter().any(|words| text.contains(words));
         (asks && names.iter().any(|name| text.contains(name))).then(|| "whether a test runner is loaded".to_owned())
     };
     known.or_else(loaded)
@@ -201,6 +204,8 @@ mod tests {
         for body in [
             "if 'PYTEST_CURRENT_TEST' in os.environ:\n        return 1",
             "return 1 if 'pytest' in sys.modules else 2",
+            "return 'pytest' in __import__('sys').modules",
+            "return 'pytest' in getattr(sys, 'modules')",
             "import pytest\n    return 1",
             "return inspect.stack()[1]",
             "frame = sys._getframe(1)",

@@ -21,6 +21,7 @@ use super::syntax::Tree;
 use crate::analysis::answers::{self, Choice, Facts, Part};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
+use crate::syntax::SyntaxError;
 
 /// The syntax with which production code maps literals to literals.
 const ANSWERS: Facts = Facts {
@@ -38,7 +39,9 @@ pub fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Sign
     let mut signs = Signs::default();
     for (number, file) in code.files.iter().enumerate().filter(|(_, file)| paths.contains(&file.path)) {
         if !file.parses {
-            signs.unreadable.push(file.path.clone());
+            let source = sources.read(&file.path).unwrap_or_default();
+            let syntax_error = Tree::parse(&source).and_then(|tree| tree.syntax_error());
+            signs.unreadable.push(SyntaxError::into_unreadable(syntax_error, &file.path));
         }
         signs.tests.extend(file.tests.iter().map(|test| test_signs(&code, &reach, number, test)));
         production(&code, number, &mut signs);

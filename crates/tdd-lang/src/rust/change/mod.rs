@@ -16,7 +16,7 @@ pub(in crate::rust) mod uses;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, Unreadable};
 use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
@@ -197,6 +197,10 @@ impl Both<'_> {
     /// Compares a Rust file. One that no longer parses is reported as unreadable; one that never parsed is compared as
     /// a whole.
     fn rust(&self, path: &str, sorted: &mut Sorted) {
+        if self.after.has(path) && self.after.sources.read(path).is_none() {
+            sorted.change.unreadable.push(Unreadable::not_text(path));
+            return;
+        }
         let (before, after) = (self.before.file(path), self.after.file(path));
         let parses = |file: &Option<File>| file.as_ref().map(|file| file.parses);
         match (parses(&before), parses(&after)) {

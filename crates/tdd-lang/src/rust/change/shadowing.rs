@@ -15,6 +15,8 @@ use super::piece::Piece;
 pub(super) struct NewNames<'f> {
     in_root: BTreeSet<&'f str>,
     in_modules: BTreeSet<&'f str>,
+    /// Methods of the tests' own traits: one that takes `self` by value comes before the method of a production type.
+    methods: BTreeSet<&'f str>,
 }
 
 impl<'f> NewNames<'f> {
@@ -25,7 +27,11 @@ impl<'f> NewNames<'f> {
         let new: Vec<&Piece> = after.pieces.iter().filter(|piece| piece.for_tests).collect();
         let is_new = |name: &&str| !known.contains(name);
         let own: BTreeSet<&str> = new.iter().filter_map(|piece| name(piece)).filter(is_new).collect();
-        let mut names = Self::default();
+        let known_methods: BTreeSet<&str> = before.pieces.iter().filter_map(method).map(|(_, name)| name).collect();
+        let is_own = |owner: &str| new.iter().any(|piece| piece.label == format!("trait `{owner}`"));
+        let methods = new.iter().filter_map(|piece| method(piece)).filter(|(owner, _)| is_own(owner));
+        let methods = methods.map(|(_, name)| name).filter(|name| !known_methods.contains(name));
+        let mut names = Self { methods: methods.collect(), ..Self::default() };
         for piece in new {
             let imported = imported(piece).filter(|(from, _)| own.contains(from)).map(|(_, name)| name);
             let place = if piece.scope == Digest::zero() { &mut names.in_root } else { &mut names.in_modules };
@@ -37,8 +43,15 @@ impl<'f> NewNames<'f> {
     /// Whether a test uses one of the new names.
     pub fn shadows(&self, file: &File, test: &TestItem) -> bool {
         let names = if test.name.contains("::") { &self.in_modules } else { &self.in_root };
-        !names.is_empty()
-            && file.inside(&test.span).any(|token| names.contains(file.text(token)) && is_use(file, token))
+        let calls = |token: usize| {
+            let is_called = matches!(file.text(token + 1), "(" | "::");
+            let is_member = token.checked_sub(1).is_some_and(|before| matches!(file.text(before), "." | "::"));
+            is_member && is_called && self.methods.contains(file.text(token))
+        };
+        !(names.is_empty() && self.methods.is_empty())
+            && file
+                .inside(&test.span)
+                .any(|token| names.contains(file.text(token)) && is_use(file, token) || calls(token))
     }
 }
 
@@ -47,6 +60,12 @@ fn name(piece: &Piece) -> Option<&str> {
     let (kind, rest) = piece.label.split_once(" `")?;
     let is_item = !matches!(kind, "use" | "macro");
     rest.strip_suffix('`').filter(|name| is_item && *name == piece.name)
+}
+
+/// The trait or type of a method, and the method's name.
+fn method(piece: &Piece) -> Option<(&str, &str)> {
+    let path = piece.label.strip_prefix("fn `")?.strip_suffix('`')?;
+    path.rsplit_once("::").filter(|(_, name)| *name == piece.name)
 }
 
 /// The first segment of an import's path, and the name it brings in. Only imports of the tests' own items matter:
