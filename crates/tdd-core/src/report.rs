@@ -49,6 +49,8 @@ pub enum Cause {
     Disarmed,
     /// It passes only where production can see that it is tested.
     Circumstantial,
+    /// It no longer notices an altered answer that it noticed before the change.
+    Weakened,
 }
 
 /// Whose fault a cause is.
@@ -63,7 +65,7 @@ pub enum Fault {
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Assertion,
         Self::MissingSymbol,
         Self::RunnerMissing,
@@ -83,6 +85,7 @@ impl Cause {
         Self::VacuousTest,
         Self::Disarmed,
         Self::Circumstantial,
+        Self::Weakened,
     ];
 
     /// Whether a test that failed for this cause is red.
@@ -110,7 +113,8 @@ impl Cause {
             | Self::UnexpectedGreen
             | Self::VacuousTest
             | Self::Disarmed
-            | Self::Circumstantial => Fault::Change,
+            | Self::Circumstantial
+            | Self::Weakened => Fault::Change,
         }
     }
 
@@ -136,6 +140,7 @@ impl Cause {
             Self::VacuousTest => "vacuous-test",
             Self::Disarmed => "disarmed",
             Self::Circumstantial => "circumstantial",
+            Self::Weakened => "weakened",
         }
     }
 }

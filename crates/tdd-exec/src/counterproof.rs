@@ -1,17 +1,17 @@
 //! Runs the altered copies of a test in a scratch copy of the project and reports how each ended.
 
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tdd_core::digest::TreeId;
-use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
+use tdd_core::proof::{CounterProof, Fate, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
 use tdd_lang::language::Settings;
-use tdd_lang::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
+use tdd_lang::twin::{AlterationMode, ScratchNeeds, Twins};
 
 use crate::git::Repo;
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
@@ -37,31 +37,30 @@ pub enum ProofError {
     Unreadable(String),
 }
 
-/// New production code in one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewCode {
-    /// The file.
-    pub path: String,
-    /// Line ranges in which new items begin, from 1.
-    pub lines: Vec<Range<usize>>,
-}
-
 /// Makes counter-proofs for one tree of a project.
 pub struct Prover<'a> {
-    runner: &'a ProjectRunner<'a>,
-    repo: &'a Repo,
-    files: Layout,
-    scratch: Scratch,
+    pub(crate) runner: &'a ProjectRunner<'a>,
+    pub(crate) repo: &'a Repo,
+    pub(crate) files: Layout,
+    pub(crate) scratch: Scratch,
     needs: ScratchNeeds,
 }
 
 /// How a test is run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Circumstances {
-    /// As always.
-    Usual,
+#[derive(Clone, Default)]
+pub(crate) struct Circumstances {
     /// The runner hides itself from production.
-    Plain,
+    pub is_plain: bool,
+    /// More variables.
+    pub vars: Vec<(String, String)>,
+    /// Another timeout, if it is shorter than the usual one.
+    pub timeout: Option<Duration>,
+}
+
+impl Circumstances {
+    fn plain() -> Self {
+        Self { is_plain: true, ..Self::default() }
+    }
 }
 
 /// A random number, so that nobody can predict how the copies are altered.
@@ -92,10 +91,12 @@ impl<'a> Prover<'a> {
         for mode in [AlterationMode::ChangeValues, AlterationMode::NegateOnly] {
             let written = self.runner.language.twins(path, &source, test, seed, mode);
             let Some(twins) = written else { return Ok(Proof::Unwritable) };
-            let run = |circumstances| self.run_with([(path, twins.source.as_str())], &twins.ids(), circumstances);
-            let plain = run(Circumstances::Plain)?;
+            let run = |circumstances: &Circumstances| {
+                self.run_with([(path, twins.source.as_str())], &twins.ids(), circumstances)
+            };
+            let plain = run(&Circumstances::plain())?;
             // A module that cannot be loaded without its runner proves nothing.
-            let report = if not_built(&plain, &twins.copy).is_some() { run(Circumstances::Usual)? } else { plain };
+            let report = if not_built(&plain, &twins.copy).is_some() { run(&Circumstances::default())? } else { plain };
             match not_built(&report, &twins.copy) {
                 Some(message) => why = message,
                 None => return self.read_fates(&twins, &report).map(Proof::Run),
@@ -104,46 +105,18 @@ impl<'a> Prover<'a> {
         Ok(Proof::NotBuilt(why))
     }
 
-    /// Runs the target against mutations of the new production code until it fails on one.
-    pub fn mutate(&self, target: &TestId, new: &[NewCode]) -> Result<MutantFate, ProofError> {
-        let mut files = Vec::new();
-        for code in new {
-            let mutants = self.runner.language.value_mutants(&code.path, &self.read(&code.path)?, &code.lines);
-            files.push((code.path.as_str(), mutants));
-        }
-        let most = files.iter().map(|(_, mutants)| mutants.len()).max().unwrap_or_default();
-        let mut survived = Vec::new();
-        for at in 0..most {
-            let chosen: Vec<(&str, &Mutant)> =
-                files.iter().filter_map(|(path, mutants)| Some((*path, mutants.get(at)?))).collect();
-            let what = chosen.iter().map(|(_, mutant)| mutant.what.as_str()).collect::<Vec<_>>().join(", ");
-            let changed = chosen.iter().map(|(path, mutant)| (*path, mutant.source.as_str()));
-            let report = self.run_with(changed, std::slice::from_ref(target), Circumstances::Usual)?;
-            match Fate::of(&report, target) {
-                Fate::Failed => return Ok(MutantFate::Killed(what)),
-                Fate::Passed => survived.push(what),
-                Fate::NotRun(_) => {}
-            }
-        }
-        Ok(match (most, survived.is_empty()) {
-            (0, _) => MutantFate::NothingToMutate,
-            (_, true) => MutantFate::NoneCompiled,
-            (_, false) => MutantFate::Survived(survived),
-        })
-    }
-
     /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it, or it
     /// passes only as long as production sees the runner.
     fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
-        let alone = |circumstances| -> Result<Fate, ProofError> {
+        let alone = |circumstances: &Circumstances| -> Result<Fate, ProofError> {
             let report = self.test(self.files.names(), std::slice::from_ref(&twins.copy), circumstances)?;
             Ok(Fate::of(&report, &twins.copy))
         };
         let mut plain = Fate::of(report, &twins.copy);
         if plain == Fate::Failed {
-            plain = alone(Circumstances::Plain)?;
+            plain = alone(&Circumstances::plain())?;
         }
-        let copy = if plain == Fate::Failed { alone(Circumstances::Usual)? } else { plain };
+        let copy = if plain == Fate::Failed { alone(&Circumstances::default())? } else { plain };
         let fate = |id: &TestId| Fate::of(report, id);
         let ended = |wanted: fn(Fate) -> bool| twins.twins.iter().filter(move |twin| wanted(fate(&twin.id)));
         Ok(CounterProof {
@@ -155,7 +128,7 @@ impl<'a> Prover<'a> {
             survivors: ended(|fate| fate == Fate::Passed).map(|twin| survivor(twin, report)).collect(),
             not_run: ended(|fate| matches!(fate, Fate::NotRun(_))).cloned().collect(),
             twins: twins.twins.len(),
-            mutant: None,
+            strength: None,
             on_red: None,
         })
     }
@@ -169,7 +142,7 @@ impl<'a> Prover<'a> {
         &self,
         different: impl IntoIterator<Item = (&'f str, &'f str)>,
         only: &[TestId],
-        circumstances: Circumstances,
+        circumstances: &Circumstances,
     ) -> Result<Report, ProofError> {
         let mut files = self.files.clone();
         for (path, text) in different {
@@ -179,15 +152,19 @@ impl<'a> Prover<'a> {
         self.test(files.names(), only, circumstances)
     }
 
-    fn test(
+    /// Runs these tests in the scratch copy as it is.
+    pub(crate) fn test(
         &self,
         files: Arc<Vec<String>>,
         only: &[TestId],
-        circumstances: Circumstances,
+        circumstances: &Circumstances,
     ) -> Result<Report, ProofError> {
         let sources = TreeSources::sorted(self.scratch.tree(), files);
-        let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(self.needs.env.clone());
-        let settings = Settings { plain: circumstances == Circumstances::Plain, ..self.runner.settings.clone() };
+        let vars = self.needs.env.iter().chain(&circumstances.vars).cloned();
+        let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(vars);
+        let usual = self.runner.settings;
+        let timeout = circumstances.timeout.map_or(usual.timeout, |timeout| timeout.min(usual.timeout));
+        let settings = Settings { plain: circumstances.is_plain, timeout, ..usual.clone() };
         let runner = ProjectRunner { sources: &sources, spawner: &spawner, settings: &settings, ..*self.runner };
         Ok(runner.test(only)?)
     }

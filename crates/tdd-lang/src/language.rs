@@ -1,7 +1,6 @@
 //! The interface that every language implements.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::time::Duration;
 
 use tdd_core::change::{Change, Sort};
@@ -12,8 +11,9 @@ use tdd_core::report::Report;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request};
 use crate::item::{Items, TestItem};
-use crate::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
+use crate::twin::{AlterationMode, ScratchNeeds, Twins};
 
 /// The files of a repository in one state.
 pub trait Sources {
@@ -399,8 +399,11 @@ pub trait Language {
     /// The test's file with copies of the test: one unchanged, and one for each assertion with that assertion altered.
     /// `None` if this test cannot be copied.
     fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins>;
-    /// Mutations of the file in which the items that begin on these lines (from 1) return other values, best first.
-    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
+    /// The files of a repository in which the answers of some functions can be altered while it runs. `None` if there
+    /// is nothing to alter, or this language cannot do it.
+    fn instrument(&self, _: &Request<'_>) -> Option<Instrumented> {
+        None
+    }
     /// The signs of anti-patterns in these files. Names are resolved across the whole repository.
     fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs;
     /// The file without this test; `None` if anything else would change.
@@ -509,15 +512,6 @@ macro_rules! answered_by_modules {
             mode: $crate::twin::AlterationMode,
         ) -> Option<$crate::twin::Twins> {
             twins::twins(path, source, test, seed, mode)
-        }
-
-        fn value_mutants(
-            &self,
-            path: &str,
-            source: &str,
-            lines: &[std::ops::Range<usize>],
-        ) -> Vec<$crate::twin::Mutant> {
-            mutants::value_mutants(path, source, lines)
         }
 
         fn signs(

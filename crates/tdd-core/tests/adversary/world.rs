@@ -17,7 +17,7 @@ use tdd_core::gate::{Files, Permit};
 use tdd_core::judge::{self, Baseline};
 use tdd_core::law::Kind;
 use tdd_core::merge::{MergeError, Merged};
-use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
+use tdd_core::proof::{CounterProof, Fate, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Obstacle, Report};
 use tdd_core::rule::Rule;
 use tdd_core::seam::{
@@ -26,6 +26,7 @@ use tdd_core::seam::{
 };
 use tdd_core::session::{Session, SuiteFacts};
 use tdd_core::signs::{Place, Signs, TestSigns};
+use tdd_core::strength::{Alteration, Function, Noticed, Probe, Strength};
 use tdd_core::test_id::TestId;
 
 use crate::answer::Attempt;
@@ -302,9 +303,14 @@ impl Workshop for World {
         let stubs = after.production.keys().map(|it| (*it, Code::Stub)).collect();
         let stubbed = Project { production: stubs, ..after.clone() };
         let fate = |project: &Project| if project.fate(key).is_none() { Fate::Passed } else { Fate::Failed };
-        let mutant = (red == Some(Cause::MissingSymbol)).then(|| match fate(&stubbed) {
-            Fate::Passed => MutantFate::Survived(vec!["a stub".into()]),
-            Fate::Failed | Fate::NotRun(_) => MutantFate::Killed("a stub".into()),
+        let strength = (red == Some(Cause::MissingSymbol)).then(|| {
+            let noticed = match fate(&stubbed) {
+                Fate::Passed => Noticed::Survived([Alteration::More].into()),
+                Fate::Failed | Fate::NotRun(_) => Noticed::Killed(Alteration::More),
+            };
+            let function = Function { path: "src/lib.rs".into(), name: "stub".into(), line: 1, is_constant: false };
+            let noticed = [(function, [(target.clone(), noticed)].into())].into();
+            Probe::Made(Strength { noticed })
         });
         Ok(Proof::Run(CounterProof {
             copy: fate(after),
@@ -315,7 +321,7 @@ impl Workshop for World {
             survivors,
             not_run: Vec::new(),
             twins: 1,
-            mutant,
+            strength,
             on_red: self.base.tests.contains_key(&key).then(|| fate(&self.base)),
         }))
     }

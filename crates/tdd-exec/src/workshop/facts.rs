@@ -20,15 +20,17 @@ use tdd_core::seam::{Checked, Ledger, Measured, RedState, Run, Runner, RunnerOut
 use tdd_core::session::Session;
 use tdd_core::signs::{Place, Signs, TestSigns};
 use tdd_core::test_id::TestId;
+use tdd_lang::alter::NewCode;
 use tdd_lang::discover;
 use tdd_lang::language::Sources;
 
 use super::{Overrides, ProjectWorkshop};
-use crate::counterproof::{self, NewCode, Prover};
+use crate::counterproof::{self, Prover};
 use crate::error::WorkError;
 use crate::git::{ChangeKind, GitPath};
 use crate::process;
 use crate::project;
+use crate::strength::Question;
 
 /// How many commits to search for the origin of an item.
 const MAX_COMMITS: usize = 500;
@@ -119,7 +121,7 @@ impl Workshop for ProjectWorkshop {
         self.act(&sources, &self.spawner(root), |runner| {
             let prover = Prover::new(runner, &self.site.repo, &self.span.tree, &self.state)?;
             let mut proof = prover.prove(&path, &test, counterproof::seed())?;
-            // Without a red, only mutations of the code that the test calls can show that it can fail.
+            // Without a red, only altered answers of the code that the test calls can show that it can fail.
             let code = match red {
                 Some(Cause::MissingSymbol) => new_code(change),
                 None if change.production.is_empty() => self.asked_code(target)?,
@@ -128,7 +130,7 @@ impl Workshop for ProjectWorkshop {
             if let Proof::Run(seen) = &mut proof
                 && !code.is_empty()
             {
-                seen.mutant = Some(prover.mutate(target, &code)?);
+                seen.strength = Some(prover.strength(std::slice::from_ref(target), &code, Question::AnyKill)?);
             }
             Ok(proof)
         })

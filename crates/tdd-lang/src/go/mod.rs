@@ -1,5 +1,6 @@
 //! Go: modules whose tests run with `go test`.
 
+mod alter;
 pub mod argv;
 mod asks;
 pub mod change;
@@ -10,7 +11,6 @@ mod known;
 mod manifest;
 mod mark;
 mod merge;
-mod mutants;
 mod pieces;
 pub mod project;
 pub mod scaffold;
@@ -32,6 +32,7 @@ use std::collections::BTreeMap;
 use tdd_core::change::Sort;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending};
 
@@ -41,6 +42,10 @@ pub struct Go;
 
 impl Language for Go {
     answered_by_modules!();
+
+    fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {
+        alter::instrument(request)
+    }
 
     fn name(&self) -> &'static str {
         "go"
