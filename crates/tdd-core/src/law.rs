@@ -16,6 +16,7 @@ use crate::judge::{self, RunFacts};
 use crate::proof::{self, Proof};
 use crate::rule::{Refusal, Rule, Severity};
 use crate::scope;
+use crate::strength::{self, Answers};
 use crate::test_id::TestId;
 use crate::yagni;
 
@@ -100,6 +101,8 @@ pub enum Ask {
     Probe(fn(&TestId, &Proof) -> RuleResult),
     /// The probes of a test that the change is not for, now and before the change.
     Affected(fn(&TestId, &Proof, &Proof) -> RuleResult),
+    /// What tests without altered copies made of production's altered answers, before the change and now.
+    Answers(fn(&Answers) -> RuleResult),
     /// The signs in the changed code.
     Code(fn(&CodeContext<'_>) -> Vec<Refusal>),
 }
@@ -196,6 +199,7 @@ pub const TABLE: &[Row] = &[
     row(Rule::CheckPasses, &[Green, Refactor, Task, Execute, RefactorMode], Ask::Check(check::passes)),
     row(Rule::CounterProof, &[Green, Characterization], Ask::Probe(proof::can_fail)),
     row(Rule::CounterProof, &[Green, Refactor], Ask::Affected(proof::can_still_fail)),
+    row(Rule::CounterProof, &[Green, Refactor], Ask::Answers(strength::as_strong_as)),
     row(Rule::PreTestCode, CODE, Ask::Code(antipattern::pre_test_code)),
     row(
         Rule::TestTampering,
@@ -261,7 +265,7 @@ impl<'a> RuleRunner<'a> {
         self.ask_rows(asked.kind, |ask| match ask {
             Ask::Edits(ask) | Ask::Request(ask) => ask(asked),
             Ask::Change(ask) => ask(subject, asked.request.change),
-            Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Affected(_) | Ask::Code(_) => Ok(()),
+            Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Affected(_) | Ask::Answers(_) | Ask::Code(_) => Ok(()),
         })
     }
 
@@ -288,6 +292,11 @@ impl<'a> RuleRunner<'a> {
     /// Asks every row that looks at the probes of a test that the change is not for.
     pub fn ask_affected(&mut self, kind: Kind, test: &TestId, after: &Proof, before: &Proof) -> RuleResult {
         self.ask_rows(kind, |ask| if let Ask::Affected(ask) = ask { ask(test, after, before) } else { Ok(()) })
+    }
+
+    /// Asks every row that looks at production's altered answers.
+    pub fn ask_answers(&mut self, kind: Kind, answers: &Answers) -> RuleResult {
+        self.ask_rows(kind, |ask| if let Ask::Answers(ask) = ask { ask(answers) } else { Ok(()) })
     }
 
     /// Asks the rows of this kind one after the other until one refuses.
@@ -351,7 +360,7 @@ mod tests {
             Ask::Request(_) | Ask::Change(_) => 1,
             Ask::Run(_) => 2,
             Ask::Check(_) => 3,
-            Ask::Probe(_) | Ask::Affected(_) => 4,
+            Ask::Probe(_) | Ask::Affected(_) | Ask::Answers(_) => 4,
             Ask::Code(_) => 5,
         };
         assert!(TABLE.is_sorted_by_key(cost));

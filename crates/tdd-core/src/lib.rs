@@ -38,6 +38,7 @@ pub mod session;
 pub mod shortage;
 pub mod signature;
 pub mod signs;
+pub mod strength;
 pub mod test_id;
 pub mod triples;
 pub mod visible;

@@ -278,21 +278,26 @@ impl Inquiry {
             }
             let twins = match proof {
                 Proof::Run(seen) => Some(seen.twins),
-                Proof::Unwritable | Proof::NotBuilt(_) => None,
+                Proof::Unwritable | Proof::NotBuilt(_) | Proof::Answers(_) => None,
             };
             self.proven.push(Probed { test_id: target, twins });
         }
-        for test in others {
-            let Some(proof) = proofs.get(&test).filter(|proof| proof::can_fail(&test, proof).is_err()) else {
+        for test in &others {
+            let Some(proof) = proofs.get(test).filter(|proof| proof::can_fail(test, proof).is_err()) else {
                 continue;
             };
-            let before = workshop.probe_before(&test)?;
-            let answer = self.ask(workshop, |rules, inquiry| rules.ask_affected(inquiry.kind, &test, proof, &before));
+            let before = workshop.probe_before(test)?;
+            let answer = self.ask(workshop, |rules, inquiry| rules.ask_affected(inquiry.kind, test, proof, &before));
             if answer.is_err() {
                 return Ok(answer);
             }
         }
-        Ok(Ok(()))
+        others.retain(|test| !proofs.get(test).is_some_and(Proof::has_copies));
+        if others.is_empty() {
+            return Ok(Ok(()));
+        }
+        let answers = workshop.answers(&others)?;
+        Ok(self.ask(workshop, |rules, inquiry| rules.ask_answers(inquiry.kind, &answers)))
     }
 
     /// Asks the anti-pattern rules that block.

@@ -6,6 +6,7 @@
 use crate::law::RuleResult;
 use crate::report::{Cause, Outcome, Report};
 use crate::rule::{Refusal, Rule};
+use crate::strength;
 use crate::test_id::TestId;
 
 /// One altered copy of a test: it must fail.
@@ -58,19 +59,6 @@ pub struct Survivor {
     pub prints_differently: bool,
 }
 
-/// The result of value mutations of the new production code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MutantFate {
-    /// There is nothing to mutate.
-    NothingToMutate,
-    /// The test failed on this mutation.
-    Killed(String),
-    /// The test passed on all mutations that compiled.
-    Survived(Vec<String>),
-    /// No mutation compiled.
-    NoneCompiled,
-}
-
 /// The results of all copies of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterProof {
@@ -90,8 +78,8 @@ pub struct CounterProof {
     pub not_run: Vec<Twin>,
     /// How many twins there were.
     pub twins: usize,
-    /// Mutations of the new production code, if they were requested.
-    pub mutant: Option<MutantFate>,
+    /// What the test made of altered answers of the new production code, if that was requested.
+    pub strength: Option<strength::Probe>,
     /// The test on the production code of its red, if that was requested and compiled: it must fail.
     pub on_red: Option<Fate>,
 }
@@ -103,8 +91,17 @@ pub enum Proof {
     Unwritable,
     /// The rewritten file does not build, even with the mildest alterations.
     NotBuilt(String),
+    /// There are no copies, but the test was run with altered answers of production.
+    Answers(strength::Probe),
     /// The copies were run.
     Run(CounterProof),
+}
+
+impl Proof {
+    /// Whether altered copies of the test were run.
+    pub fn has_copies(&self) -> bool {
+        matches!(self, Self::Run(seen) if seen.twins > 0)
+    }
 }
 
 /// Whether the target can fail, and depends on production.
@@ -112,7 +109,8 @@ pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
     let judged = match proof {
         Proof::Unwritable => Ok(()),
         Proof::NotBuilt(why) => Err(not_built(why)),
-        Proof::Run(seen) => judge_run(seen),
+        Proof::Answers(probe) => strength::depends_on_answers(target, probe),
+        Proof::Run(seen) => judge_run(target, seen),
     };
     judged.map_err(|breach| breach.about(target))
 }
@@ -121,8 +119,8 @@ pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
 /// could not run say nothing.
 pub fn can_still_fail(test: &TestId, after: &Proof, before: &Proof) -> RuleResult {
     let Proof::Run(seen) = after else { return Ok(()) };
-    let Err(refusal) = judge_run(seen) else { return Ok(()) };
-    let could_fail = matches!(before, Proof::Run(seen) if judge_run(seen).is_ok());
+    let Err(refusal) = judge_run(test, seen) else { return Ok(()) };
+    let could_fail = matches!(before, Proof::Run(seen) if judge_run(test, seen).is_ok());
     let was_probed = matches!(before, Proof::Run(_));
     let refusal = match refusal.cause {
         Some(Cause::VacuousTest) if could_fail => weakened(test, &refusal.reason),
@@ -147,12 +145,12 @@ fn not_built(why: &str) -> Refusal {
 
 /// The order matters: the copies say nothing unless the reports are true, and the twins say nothing unless the
 /// assertions can fail.
-fn judge_run(seen: &CounterProof) -> RuleResult {
+fn judge_run(target: &TestId, seen: &CounterProof) -> RuleResult {
     reporting(seen)?;
     assertions(seen)?;
     copy(seen)?;
     twins(seen)?;
-    mutant(seen)?;
+    seen.strength.as_ref().map_or(Ok(()), |probe| strength::depends_on_answers(target, probe))?;
     red(seen)
 }
 
@@ -204,20 +202,6 @@ fn twins(seen: &CounterProof) -> RuleResult {
     }
 }
 
-fn mutant(seen: &CounterProof) -> RuleResult {
-    match &seen.mutant {
-        None | Some(MutantFate::NothingToMutate | MutantFate::Killed(_)) => Ok(()),
-        Some(MutantFate::Survived(tried)) => {
-            Err(vacuous(&format!("it passes whatever production returns: {}", tried.join("; "))))
-        }
-        Some(MutantFate::NoneCompiled) => {
-            let reason = "no altered version of the new production code compiles, so the counter-proof cannot run";
-            let next = "give the new functions plain return types, or let a person override the rule";
-            Err(Rule::CounterProof.refuse(reason, next))
-        }
-    }
-}
-
 fn red(seen: &CounterProof) -> RuleResult {
     match seen.on_red {
         Some(Fate::Passed) => Err(vacuous("it passes on the old production code, on which it was red before")),
@@ -249,7 +233,10 @@ fn unseen(what: &str, cause: Cause) -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::strength::{Alteration, Function, Noticed, Probe, Strength};
 
     fn target() -> TestId {
         TestId::native("tests/a.rs", "adds")
@@ -270,7 +257,7 @@ mod tests {
             survivors: Vec::new(),
             not_run: Vec::new(),
             twins: 1,
-            mutant: None,
+            strength: None,
             on_red: None,
         }
     }
@@ -367,16 +354,15 @@ mod tests {
 
     #[test]
     fn new_production_code_must_matter_to_the_test() {
-        let with = |mutant| CounterProof { mutant: Some(mutant), ..honest() };
-        check(with(MutantFate::Killed("`f` returns 0".to_owned())), None, "holds");
-        check(with(MutantFate::NothingToMutate), None, "holds");
-        let tried = vec!["`f` returns 0".to_owned()];
-        check(
-            with(MutantFate::Survived(tried)),
-            Some(Cause::VacuousTest),
-            "whatever production returns: `f` returns 0",
-        );
-        check(with(MutantFate::NoneCompiled), None, "so the counter-proof cannot run");
+        let function = Function { path: "a.rs".to_owned(), name: "f".to_owned(), line: 1, is_constant: false };
+        let with = |noticed| {
+            let noticed = BTreeMap::from([(function.clone(), BTreeMap::from([(target(), noticed)]))]);
+            CounterProof { strength: Some(Probe::Made(Strength { noticed })), ..honest() }
+        };
+        check(with(Noticed::Killed(Alteration::More)), None, "holds");
+        check(with(Noticed::NotAltered), None, "holds");
+        let survived = Noticed::Survived([Alteration::More].into());
+        check(with(survived), Some(Cause::VacuousTest), "whatever value production returns: `f`");
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::requirements::Progress;
 use crate::rule::{Refusal, Rule};
 use crate::session::Session;
 use crate::signs::{Place, Signs, TestSigns};
+use crate::strength::Answers;
 use crate::test_id::TestId;
 
 /// What an agent is told before its turn.
@@ -409,6 +410,8 @@ pub trait Workshop {
     ) -> Result<BTreeMap<TestId, Proof>, Self::Error>;
     /// Runs the probes of a test on the code before the change.
     fn probe_before(&self, test: &TestId) -> Result<Proof, Self::Error>;
+    /// Alters what production answers to these tests, before the change and after it.
+    fn answers(&self, tests: &[TestId]) -> Result<Answers, Self::Error>;
     /// The signs in the changed files, or in all files.
     fn signs(&self, everywhere: bool) -> Result<Signs, Self::Error>;
     /// The signs in these tests.

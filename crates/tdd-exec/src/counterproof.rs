@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tdd_core::digest::TreeId;
-use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
+use tdd_core::proof::{CounterProof, Fate, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
 use tdd_lang::language::Settings;
 use tdd_lang::plain::{Copies, PlainProgram, PlainSuite, Plainly};
-use tdd_lang::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
+use tdd_lang::twin::{AlterationMode, ScratchNeeds, Twins};
 
 use crate::git::Repo;
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
@@ -38,21 +39,12 @@ pub enum ProofError {
     Unreadable(String),
 }
 
-/// New production code in one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewCode {
-    /// The file.
-    pub path: String,
-    /// Line ranges in which new items begin, from 1.
-    pub lines: Vec<Range<usize>>,
-}
-
 /// Makes counter-proofs for one tree of a project.
 pub struct Prover<'a> {
-    runner: &'a ProjectRunner<'a>,
-    repo: &'a Repo,
-    files: Layout,
-    scratch: Scratch,
+    pub(crate) runner: &'a ProjectRunner<'a>,
+    pub(crate) repo: &'a Repo,
+    pub(crate) files: Layout,
+    pub(crate) scratch: Scratch,
     needs: ScratchNeeds,
 }
 
@@ -180,34 +172,6 @@ impl<'a> Prover<'a> {
         Ok((files, written))
     }
 
-    /// Runs the target against mutations of the new production code until it fails on one.
-    pub fn mutate(&self, target: &TestId, new: &[NewCode]) -> Result<MutantFate, ProofError> {
-        let mut files = Vec::new();
-        for code in new {
-            let mutants = self.runner.language.value_mutants(&code.path, &self.read(&code.path)?, &code.lines);
-            files.push((code.path.as_str(), mutants));
-        }
-        let most = files.iter().map(|(_, mutants)| mutants.len()).max().unwrap_or_default();
-        let mut survived = Vec::new();
-        for at in 0..most {
-            let chosen: Vec<(&str, &Mutant)> =
-                files.iter().filter_map(|(path, mutants)| Some((*path, mutants.get(at)?))).collect();
-            let what = chosen.iter().map(|(_, mutant)| mutant.what.as_str()).collect::<Vec<_>>().join(", ");
-            let changed = chosen.iter().map(|(path, mutant)| (*path, mutant.source.as_str()));
-            let report = self.run_with(changed, std::slice::from_ref(target), self.runner.settings)?;
-            match Fate::of(&report, target) {
-                Fate::Failed => return Ok(MutantFate::Killed(what)),
-                Fate::Passed => survived.push(what),
-                Fate::NotRun(_) => {}
-            }
-        }
-        Ok(match (most, survived.is_empty()) {
-            (0, _) => MutantFate::NothingToMutate,
-            (_, true) => MutantFate::NoneCompiled,
-            (_, false) => MutantFate::Survived(survived),
-        })
-    }
-
     /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it, or it
     /// passes only as long as production sees the runner.
     fn read_fates(&self, trial: &Trial<'_>, report: &Report) -> Result<CounterProof, ProofError> {
@@ -232,7 +196,7 @@ impl<'a> Prover<'a> {
             survivors: ended(|fate| fate == Fate::Passed).map(|twin| survivor(twin, report)).collect(),
             not_run: ended(|fate| matches!(fate, Fate::NotRun(_))).cloned().collect(),
             twins: twins.twins.len(),
-            mutant: None,
+            strength: None,
             on_red: None,
         })
     }
@@ -274,7 +238,7 @@ impl<'a> Prover<'a> {
                 self.scratch.fill(self.repo, &files)?;
                 let tests = program.tests.iter().filter(|(id, _)| only.contains(id)).cloned().collect();
                 let mut suite = PlainSuite::new(PlainProgram { tests, ..program.clone() });
-                self.in_copy(&files, self.runner.settings, |runner| runner.report(&mut suite))
+                self.in_copy(files.names(), self.runner.settings, &[], |runner| runner.report(&mut suite))
             }
         }
     }
@@ -291,17 +255,32 @@ impl<'a> Prover<'a> {
             files.set(path, Some(Content::text(text)));
         }
         self.scratch.fill(self.repo, &files)?;
-        self.in_copy(&files, settings, |runner| runner.test(only))
+        self.in_copy(files.names(), settings, &[], |runner| runner.test(only))
+    }
+
+    /// Runs these tests in the scratch copy as it is, with more variables and perhaps a shorter timeout.
+    pub(crate) fn test(
+        &self,
+        files: Arc<Vec<String>>,
+        only: &[TestId],
+        vars: &[(String, String)],
+        timeout: Option<Duration>,
+    ) -> Result<Report, ProofError> {
+        let usual = self.runner.settings;
+        let timeout = timeout.map_or(usual.timeout, |timeout| timeout.min(usual.timeout));
+        self.in_copy(files, &Settings { timeout, ..usual.clone() }, vars, |runner| runner.test(only))
     }
 
     fn in_copy(
         &self,
-        files: &Layout,
+        files: Arc<Vec<String>>,
         settings: &Settings,
+        vars: &[(String, String)],
         run: impl FnOnce(&ProjectRunner<'_>) -> Result<Report, RunError>,
     ) -> Result<Report, ProofError> {
-        let sources = TreeSources::sorted(self.scratch.tree(), files.names());
-        let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(self.needs.env.clone());
+        let sources = TreeSources::sorted(self.scratch.tree(), files);
+        let vars = self.needs.env.iter().chain(vars).cloned();
+        let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(vars);
         Ok(run(&ProjectRunner { sources: &sources, spawner: &spawner, settings, ..*self.runner })?)
     }
 }

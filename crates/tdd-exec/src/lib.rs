@@ -19,6 +19,7 @@ pub mod scratch;
 pub mod setup;
 pub mod sources;
 pub mod state;
+pub mod strength;
 pub mod tally;
 pub mod text;
 pub mod triples;

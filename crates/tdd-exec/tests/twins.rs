@@ -2,12 +2,12 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
-use tdd_core::proof::{Fate, MutantFate, Proof, can_fail};
+use tdd_core::proof::{Fate, Proof, can_fail};
 use tdd_core::report::Cause;
 use tdd_core::rule::Refusal;
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
-use tdd_exec::counterproof::{NewCode, Prover, seed};
+use tdd_exec::counterproof::{Prover, seed};
 use tdd_exec::git::Repo;
 use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
@@ -275,27 +275,5 @@ fn a_test_that_a_macro_swallows_is_neither_copied_nor_found() {
         let target = TestId::native("tests/a.rs", "adds");
         let report = runner.test(std::slice::from_ref(&target)).expect("run");
         assert_eq!(Fate::of(&report, &target), Fate::NotRun(Cause::TargetNotFound));
-    });
-}
-
-#[test]
-fn new_production_code_must_matter_to_its_test() {
-    let production = "pub struct Total(u8);\nimpl Total {\n    pub fn of(a: u8, b: u8) -> Self { Self(a + b) }\n    \
-                      pub fn value(&self) -> u8 { self.0 }\n}\npub fn zero() -> u8 { 0 }\n";
-    let test = "use demo::*;\n#[test] fn asks() { assert_eq!(Total::of(1, 2).value(), 3); }\n\
-                #[test] fn does_not_ask() { let value = Total::of(1, 2).value(); assert!(value < 255); }\n\
-                #[test] fn asks_for_zero() { assert_eq!(zero(), 0); }\n";
-    with_project(&[("src/lib.rs", production), ("tests/a.rs", test)], |_, prover, _| {
-        let fate = |name: &str, lines: std::ops::Range<usize>| {
-            let new = NewCode { path: "src/lib.rs".to_owned(), lines: vec![lines] };
-            prover.mutate(&TestId::native("tests/a.rs", name), &[new]).expect("mutate")
-        };
-        assert_eq!(fate("asks", 2..3), MutantFate::Killed("`value` returns `0`".to_owned()));
-        assert_eq!(fate("asks_for_zero", 6..7), MutantFate::Killed("`zero` returns `1`".to_owned()));
-        assert_eq!(fate("asks", 1..2), MutantFate::NothingToMutate);
-        let weak = fate("does_not_ask", 3..5);
-        assert!(matches!(&weak, MutantFate::Killed(what) if what.contains("panic")), "{weak:?}");
-        let tried = ["`value` returns `0`", "`value` returns `1`"].map(str::to_owned).to_vec();
-        assert_eq!(fate("does_not_ask", 4..5), MutantFate::Survived(tried));
     });
 }

@@ -1,7 +1,6 @@
 //! The interface that every language implements.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::time::Duration;
 
 use tdd_core::change::{Change, Sort};
@@ -12,9 +11,10 @@ use tdd_core::report::Report;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request};
 use crate::item::{Items, TestItem};
 use crate::plain::{Copies, Plainly};
-use crate::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
+use crate::twin::{AlterationMode, ScratchNeeds, Twins};
 
 /// The files of a repository in one state.
 pub trait Sources {
@@ -404,8 +404,11 @@ pub trait Language {
     fn plainly(&self, _: &Copies<'_>) -> Option<Plainly> {
         None
     }
-    /// Mutations of the file in which the items that begin on these lines (from 1) return other values, best first.
-    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
+    /// The files of a repository in which the answers of some functions can be altered while it runs. `None` if there
+    /// is nothing to alter, or this language cannot do it.
+    fn instrument(&self, _: &Request<'_>) -> Option<Instrumented> {
+        None
+    }
     /// The signs of anti-patterns in these files. Names are resolved across the whole repository.
     fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs;
     /// The file without this test; `None` if anything else would change.
@@ -514,15 +517,6 @@ macro_rules! answered_by_modules {
             mode: $crate::twin::AlterationMode,
         ) -> Option<$crate::twin::Twins> {
             twins::twins(path, source, test, seed, mode)
-        }
-
-        fn value_mutants(
-            &self,
-            path: &str,
-            source: &str,
-            lines: &[std::ops::Range<usize>],
-        ) -> Vec<$crate::twin::Mutant> {
-            mutants::value_mutants(path, source, lines)
         }
 
         fn signs(

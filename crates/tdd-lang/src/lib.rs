@@ -5,6 +5,7 @@
 //! ([`language::Suite`]): the language returns commands, the caller runs them and feeds their output back, until the
 //! language returns a report.
 
+pub mod alter;
 mod analysis;
 mod by_command;
 mod code;

@@ -1,7 +1,6 @@
 //! Treats several projects in one repository as one; each file belongs to the innermost project around it.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use tdd_core::change::{Change, Sort};
@@ -12,12 +11,13 @@ use tdd_core::report::{Cause, Obstacle, Report, TestResult};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request, together};
 use crate::item::{Items, TestItem};
 use crate::language::{
     Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
 use crate::test_words;
-use crate::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
+use crate::twin::{AlterationMode, ScratchNeeds, Twins};
 
 /// One of the projects.
 #[derive(Clone)]
@@ -335,8 +335,16 @@ impl Language for ProjectSet {
         self.member(path)?.language.twins(path, source, test, seed, mode)
     }
 
-    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
-        self.member(path).map_or_else(Vec::new, |member| member.language.value_mutants(path, source, lines))
+    fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {
+        let mut parts: Vec<Instrumented> = Vec::new();
+        for (at, member) in self.members.iter().enumerate() {
+            let own = request.code.iter().filter(|code| self.at(&code.path) == Some(at)).cloned().collect::<Vec<_>>();
+            let first = request.first + parts.iter().map(|part| part.functions.len()).sum::<usize>();
+            let (project, view) = (member.project(), self.view(at, request.sources));
+            let own = Request { project: &project, sources: &view, code: &own, first, ..*request };
+            parts.extend(member.language.instrument(&own));
+        }
+        together(parts)
     }
 
     fn signs(&self, _: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {

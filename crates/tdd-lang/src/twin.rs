@@ -166,30 +166,6 @@ pub(crate) fn one_false_assertion_each(assertions: impl Iterator<Item = (String,
     assertions
 }
 
-/// A mutation: a production file that returns other values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mutant {
-    /// The whole file.
-    pub source: String,
-    /// What was changed, for people.
-    pub what: String,
-}
-
-impl Mutant {
-    /// A mutation with these edits, each with its description; of two that overlap, only the first is made.
-    pub(crate) fn of(source: &str, edits: impl Iterator<Item = (Range<usize>, String, String)>) -> Option<Self> {
-        let mut made: Vec<(Range<usize>, String)> = Vec::new();
-        let mut said = Vec::new();
-        for (range, text, what) in edits {
-            if made.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start) {
-                made.push((range, text));
-                said.push(what);
-            }
-        }
-        (!made.is_empty()).then(|| Self { source: splice(source, made), what: said.join(", ") })
-    }
-}
-
 /// What a build in a scratch copy of the repository needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScratchNeeds {

@@ -104,8 +104,8 @@ pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::Flaky => ("passes and fails on the same files", "make its result repeatable"),
         Cause::VacuousTest => ("cannot fail", "assert something about what production does"),
         Cause::Disarmed => ("is rigged by production code", "remove what rigs comparison, assertion or reporting"),
-        Cause::Weakened => ("can fail less than before", "restore what production answered to this test"),
         Cause::Circumstantial => ("passes only under its runner", "remove what asks for the runner from production"),
+        Cause::Weakened => ("notices less than before", "undo what hides production's values from it"),
         Cause::UnexpectedGreen => ("passes already", "write a test for behaviour that is missing"),
         Cause::MissingSymbol => (
             "does not compile because production code is missing, and `gate.red_compile: never` accepts only a test \

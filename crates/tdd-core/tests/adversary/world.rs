@@ -17,7 +17,7 @@ use tdd_core::gate::{Files, Permit};
 use tdd_core::judge::{self, Baseline};
 use tdd_core::law::Kind;
 use tdd_core::merge::{MergeError, Merged};
-use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
+use tdd_core::proof::{CounterProof, Fate, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Obstacle, Report};
 use tdd_core::rule::Rule;
 use tdd_core::seam::{
@@ -26,6 +26,7 @@ use tdd_core::seam::{
 };
 use tdd_core::session::{Session, SuiteFacts};
 use tdd_core::signs::{Place, Signs, TestSigns};
+use tdd_core::strength::{Alteration, Answers, Function, Noticed, Probe, Strength};
 use tdd_core::test_id::TestId;
 
 use crate::answer::Attempt;
@@ -233,9 +234,14 @@ impl World {
         let stubs = after.production.keys().map(|it| (*it, Code::Stub)).collect();
         let stubbed = Project { production: stubs, ..after.clone() };
         let fate = |project: &Project| if project.fate(key).is_none() { Fate::Passed } else { Fate::Failed };
-        let mutant = (red == Some(Cause::MissingSymbol)).then(|| match fate(&stubbed) {
-            Fate::Passed => MutantFate::Survived(vec!["a stub".into()]),
-            Fate::Failed | Fate::NotRun(_) => MutantFate::Killed("a stub".into()),
+        let strength = (red == Some(Cause::MissingSymbol)).then(|| {
+            let noticed = match fate(&stubbed) {
+                Fate::Passed => Noticed::Survived([Alteration::More].into()),
+                Fate::Failed | Fate::NotRun(_) => Noticed::Killed(Alteration::More),
+            };
+            let function = Function { path: "src/lib.rs".into(), name: "stub".into(), line: 1, is_constant: false };
+            let noticed = [(function, [(target.clone(), noticed)].into())].into();
+            Probe::Made(Strength { noticed })
         });
         Proof::Run(CounterProof {
             copy: fate(after),
@@ -246,7 +252,7 @@ impl World {
             survivors,
             not_run: Vec::new(),
             twins: 1,
-            mutant,
+            strength,
             on_red: (is_target && self.base.tests.contains_key(&key)).then(|| fate(&self.base)),
         })
     }
@@ -336,6 +342,10 @@ impl Workshop for World {
         let targets = targets.iter().map(|(test, red)| (test.clone(), self.proof(after, test, *red, true)));
         let others = others.iter().map(|test| (test.clone(), self.proof(after, test, None, false)));
         Ok(targets.chain(others).collect())
+    }
+
+    fn answers(&self, _: &[TestId]) -> Result<Answers, Killed> {
+        Ok(Answers { before: BTreeSet::new(), now: Probe::Unmade("no answers".into()) })
     }
 
     fn probe_before(&self, test: &TestId) -> Result<Proof, Killed> {

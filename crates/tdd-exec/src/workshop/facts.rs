@@ -19,23 +19,28 @@ use tdd_core::rule::Rule;
 use tdd_core::seam::{Checked, Ledger, Measured, RedState, Run, Runner, RunnerOutcome, Workshop};
 use tdd_core::session::Session;
 use tdd_core::signs::{Place, Signs, TestSigns};
+use tdd_core::strength::{Answers, Probe};
 use tdd_core::test_id::TestId;
+use tdd_lang::alter::NewCode;
 use tdd_lang::discover;
 use tdd_lang::language::Sources;
 
 use super::{Overrides, ProjectWorkshop};
-use crate::counterproof::{self, NewCode, Prover};
+use crate::counterproof::{self, Prover};
 use crate::error::WorkError;
 use crate::git::{ChangeKind, GitPath};
 use crate::process;
 use crate::project;
 use crate::sources::StoredSources;
+use crate::strength::Question;
 
 /// How many commits to search for the origin of an item.
 const MAX_COMMITS: usize = 500;
 /// How many tests beside the targets are probed, and in how many files: each file is built anew.
 const MAX_PROBED_TESTS: usize = 12;
 const MAX_PROBED_FILES: usize = 4;
+/// How many functions are altered to compare what tests notice before and after a change.
+const MAX_ALTERED: usize = 20;
 
 impl Workshop for ProjectWorkshop {
     type Error = WorkError;
@@ -136,16 +141,19 @@ impl Workshop for ProjectWorkshop {
         self.with_prover(&sources, &self.span.tree, |prover| {
             proofs.extend(ids.into_iter().zip(prover.prove_all(&tests, alone, counterproof::seed())?));
             for (target, red) in targets {
-                // Without a red, only mutations of the code that the test calls can show that it can fail.
+                // Without a red, only altered answers of the code that the test calls can show that it can fail.
+                let has_copies = proofs.get(target).is_some_and(Proof::has_copies);
                 let code = match red {
                     Some(Cause::MissingSymbol) => self.new_code(change),
-                    None if change.production.is_empty() => self.asked_code(target)?,
-                    Some(_) | None => Vec::new(),
+                    _ if change.production.is_empty() => self.asked_code(target)?,
+                    _ if !has_copies => self.new_code(change),
+                    Some(_) | None => continue,
                 };
-                if let Some(Proof::Run(seen)) = proofs.get_mut(target)
-                    && !code.is_empty()
-                {
-                    seen.mutant = Some(prover.mutate(target, &code)?);
+                let probe = prover.strength(std::slice::from_ref(target), &code, Question::AnyKill)?;
+                match (proofs.get_mut(target), &probe) {
+                    (Some(Proof::Run(seen)), _) => seen.strength = Some(probe),
+                    (Some(proof), Probe::Made(_)) => *proof = Proof::Answers(probe),
+                    (_, _) => {}
                 }
             }
             Ok(proofs)
@@ -157,6 +165,20 @@ impl Workshop for ProjectWorkshop {
         let sources = StoredSources::new(&self.site.repo, &before)?;
         let Some((path, item)) = self.site.language.find_test(test, &sources) else { return Ok(Proof::Unwritable) };
         self.with_prover(&sources, &before, |prover| Ok(prover.prove(&path, &item, counterproof::seed())?))
+    }
+
+    fn answers(&self, tests: &[TestId]) -> Result<Answers, WorkError> {
+        let altered = |tree: &TreeId, question: Question<'_>| -> Result<Probe, WorkError> {
+            let sources = StoredSources::new(&self.site.repo, tree)?;
+            let code = self.reached_code(&sources, tests);
+            self.with_prover(&sources, tree, |prover| Ok(prover.strength(tests, &code, question)?))
+        };
+        let before = match altered(&self.tree_before_red()?, Question::EachFunction)? {
+            Probe::Made(strength) => strength.kills(),
+            Probe::Unmade(why) => return Ok(Answers { before: BTreeSet::new(), now: Probe::Unmade(why) }),
+        };
+        let now = altered(&self.span.tree, Question::Still(&before))?;
+        Ok(Answers { before, now })
     }
 
     fn signs(&self, everywhere: bool) -> Result<Signs, WorkError> {
@@ -171,13 +193,7 @@ impl Workshop for ProjectWorkshop {
         if tests.is_empty() {
             return Ok(Vec::new());
         }
-        let (language, project) = self.language_and_project();
-        let subject = self.subject()?;
-        let found = tests.iter().filter_map(|id| language.find_test(id, &subject));
-        let places: BTreeSet<Place> = found.map(|(path, test)| Place::new(&path, test.line)).collect();
-        let paths: BTreeSet<String> = places.iter().map(|place| place.path.clone()).collect();
-        let signs = language.signs(project, &subject, &paths.into_iter().collect::<Vec<_>>());
-        let mut tests: Vec<TestSigns> = signs.tests.into_iter().filter(|test| places.contains(&test.at)).collect();
+        let mut tests = self.signs_in(&self.subject()?, tests.iter());
         self.reach_other_projects(&mut tests)?;
         Ok(tests)
     }
@@ -223,6 +239,30 @@ impl Workshop for ProjectWorkshop {
 }
 
 impl ProjectWorkshop {
+    /// The signs in these tests of a tree.
+    fn signs_in<'t>(&self, sources: &dyn Sources, tests: impl Iterator<Item = &'t TestId>) -> Vec<TestSigns> {
+        let (language, project) = self.language_and_project();
+        let found = tests.filter_map(|id| language.find_test(id, sources));
+        let places: BTreeSet<Place> = found.map(|(path, test)| Place::new(&path, test.line)).collect();
+        let paths: BTreeSet<String> = places.iter().map(|place| place.path.clone()).collect();
+        let signs = language.signs(project, sources, &paths.into_iter().collect::<Vec<_>>());
+        signs.tests.into_iter().filter(|test| places.contains(&test.at)).collect()
+    }
+
+    /// The production code that these tests reach in a tree; of much code only a part.
+    fn reached_code(&self, sources: &dyn Sources, tests: &[TestId]) -> Vec<NewCode> {
+        let signs = self.signs_in(sources, tests.iter());
+        let called = signs.iter().flat_map(|test| test.asks.keys());
+        let reached = signs.iter().flat_map(|test| &test.reaches);
+        let mut places: Vec<&Place> = Vec::new();
+        for place in called.chain(reached) {
+            if !places.contains(&place) && places.len() < MAX_ALTERED {
+                places.push(place);
+            }
+        }
+        by_file(places.into_iter().map(|place| (place.path.as_str(), place.line)))
+    }
+
     /// Marks changed items in other projects as reached. Names are followed only inside one project, so what a test
     /// reaches in another is unknown.
     fn reach_other_projects(&self, tests: &mut [TestSigns]) -> Result<(), WorkError> {

@@ -1,5 +1,6 @@
 //! Go: modules whose tests run with `go test`.
 
+mod alter;
 pub mod argv;
 mod asks;
 pub mod change;
@@ -11,7 +12,6 @@ mod known;
 mod manifest;
 mod mark;
 mod merge;
-mod mutants;
 mod pieces;
 mod plain;
 pub mod project;
@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use tdd_core::change::Sort;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending};
 use crate::plain::{Copies, Plainly};
@@ -44,6 +45,10 @@ pub struct Go;
 
 impl Language for Go {
     answered_by_modules!();
+
+    fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {
+        alter::instrument(request)
+    }
 
     fn name(&self) -> &'static str {
         "go"

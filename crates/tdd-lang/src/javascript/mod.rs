@@ -1,6 +1,7 @@
 //! Support for JavaScript and TypeScript: projects tested by node's runner, vitest or jest.
 
 mod alias;
+mod alter;
 pub mod argv;
 mod asks;
 mod assertion;
@@ -14,7 +15,6 @@ mod manifest;
 mod mark;
 mod merge;
 mod modules;
-mod mutants;
 mod needs;
 mod pieces;
 mod places;
@@ -40,6 +40,7 @@ use std::collections::BTreeMap;
 use tdd_core::change::Sort;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Demand, Language, Project, Settings, Sources, Tool, answered_by_modules, has_ending, join};
 use crate::twin::ScratchNeeds;
@@ -56,6 +57,10 @@ pub enum JavaScript {
 
 impl Language for JavaScript {
     answered_by_modules!();
+
+    fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {
+        alter::instrument(request)
+    }
 
     fn has_runner(&self, project: &Project, sources: &dyn Sources) -> bool {
         runner::is_set_up(project, sources)

@@ -8,7 +8,6 @@ mod items;
 mod sort;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use tdd_core::change::{Change, Sort};
 use tdd_core::signs::{Place, Signs, TestSigns};
@@ -16,7 +15,7 @@ use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
-use crate::twin::{AlterationMode, Mutant, Twins};
+use crate::twin::{AlterationMode, Twins};
 
 /// A project of which only the commands are known.
 #[derive(Clone, Copy, Debug)]
@@ -100,10 +99,6 @@ impl Language for Other {
 
     fn twins(&self, _: &str, _: &str, _: &TestItem, _: u64, _: AlterationMode) -> Option<Twins> {
         None
-    }
-
-    fn value_mutants(&self, _: &str, _: &str, _: &[Range<usize>]) -> Vec<Mutant> {
-        Vec::new()
     }
 
     fn signs(&self, _: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {

@@ -1,5 +1,6 @@
 //! Python: projects whose tests run with pytest.
 
+mod alter;
 pub mod argv;
 mod asks;
 pub mod change;
@@ -11,7 +12,6 @@ mod manifest;
 mod mark;
 mod merge;
 mod modules;
-mod mutants;
 mod names;
 mod pieces;
 pub mod project;
@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 use tdd_core::change::Sort;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending, join};
 use crate::plain::{Copies, Plainly};
@@ -44,6 +45,10 @@ pub struct Python;
 
 impl Language for Python {
     answered_by_modules!();
+
+    fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {
+        alter::instrument(request)
+    }
 
     fn has_runner(&self, project: &Project, sources: &dyn Sources) -> bool {
         names::names_pytest(project, sources)

@@ -1,5 +1,7 @@
 //! Support for Rust: cargo projects, their tests and cargo's output.
 
+mod alter;
+mod alter_types;
 mod antipattern;
 pub mod argv;
 mod assertion;
@@ -23,7 +25,6 @@ mod mark;
 mod mark_imports;
 mod merge;
 pub mod modules;
-mod mutants;
 pub mod nextest;
 pub mod places;
 mod production;
@@ -48,6 +49,7 @@ use tdd_core::command::CommandSpec;
 use tdd_core::test_id::TestId;
 
 use self::antipattern as signs;
+use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, NoSources, Project, Settings, Sources, answered_by_modules, has_ending};
 use crate::test_words;
@@ -59,6 +61,10 @@ pub struct Rust;
 
 impl Language for Rust {
     answered_by_modules!();
+
+    fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {
+        alter::instrument(request)
+    }
 
     fn name(&self) -> &'static str {
         "rust"

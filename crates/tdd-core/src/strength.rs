@@ -1,0 +1,245 @@
+//! The strength of tests: whether they notice that a production function answers with another value.
+//!
+//! `tdd-lang` instruments the functions, `tdd-exec` runs the tests with one answer altered at a time, and the results
+//! arrive here as a [`Strength`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::law::RuleResult;
+use crate::report::Cause;
+use crate::rule::{Refusal, Rule};
+use crate::test_id::TestId;
+
+/// A production function, or a constant, whose value can be altered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Function {
+    /// Its file.
+    pub path: String,
+    /// Its name, with the type around it: `Money.add`.
+    pub name: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Whether it is a constant: every test that loads the file reaches it, whether the value matters to it or not.
+    pub is_constant: bool,
+}
+
+/// One way to alter a value, whatever its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Alteration {
+    /// A number plus 1, the opposite truth value, a longer text, one element more, every field altered.
+    More,
+    /// A number plus 2, another text of the same length, the first element or field altered.
+    Other,
+    /// The negative number, a shorter text, one element less, the last field altered.
+    Less,
+}
+
+impl Alteration {
+    /// Every alteration, in the order in which they are tried.
+    pub const ALL: [Self; 3] = [Self::More, Self::Other, Self::Less];
+
+    /// The word by which instrumented code knows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::More => "more",
+            Self::Other => "other",
+            Self::Less => "less",
+        }
+    }
+
+    /// What the altered function returns, for messages.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::More => "a greater or longer value",
+            Self::Other => "another value of the same size",
+            Self::Less => "a negative or shorter value",
+        }
+    }
+}
+
+/// What a test made of the altered answers of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noticed {
+    /// The test failed with this alteration.
+    Killed(Alteration),
+    /// The function answered the test with each of these alterations, and the test still passed.
+    Survived(BTreeSet<Alteration>),
+    /// The test does not call the function.
+    NotReached,
+    /// The function gives the test no value that can be altered, or the test crashed or hung on each.
+    NotAltered,
+}
+
+/// What the tests made of altered answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strength {
+    /// For each function and each test what the test noticed. Functions that were not tried are absent.
+    pub noticed: BTreeMap<Function, BTreeMap<TestId, Noticed>>,
+}
+
+/// The result of the probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// Nothing could be altered, for this reason: no evidence.
+    Unmade(String),
+    /// The tests were run with altered answers.
+    Made(Strength),
+}
+
+/// An alteration of a function that a test noticed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kill {
+    /// The test.
+    pub test: TestId,
+    /// The function's file.
+    pub path: String,
+    /// The function's name.
+    pub name: String,
+    /// The alteration.
+    pub alteration: Alteration,
+}
+
+impl Strength {
+    /// What one test noticed, function by function.
+    pub fn of<'s>(&'s self, test: &'s TestId) -> impl Iterator<Item = (&'s Function, &'s Noticed)> {
+        self.noticed.iter().filter_map(move |(function, tests)| Some((function, tests.get(test)?)))
+    }
+
+    /// Every alteration that a test noticed.
+    pub fn kills(&self) -> BTreeSet<Kill> {
+        let mut kills = BTreeSet::new();
+        for (function, tests) in &self.noticed {
+            for (test, noticed) in tests {
+                if let Noticed::Killed(alteration) = noticed {
+                    let (path, name) = (function.path.clone(), function.name.clone());
+                    kills.insert(Kill { test: test.clone(), path, name, alteration: *alteration });
+                }
+            }
+        }
+        kills
+    }
+
+    /// Whether a test passed while this alteration was made to an answer that it received.
+    fn survived(&self, kill: &Kill) -> bool {
+        let is_same = |function: &Function| function.path == kill.path && function.name == kill.name;
+        let mut noticed = self.noticed.iter().filter(|(function, _)| is_same(function));
+        noticed.any(|(_, tests)| {
+            matches!(tests.get(&kill.test), Some(Noticed::Survived(tried)) if tried.contains(&kill.alteration))
+        })
+    }
+}
+
+/// Whether the target depends on a value that the altered functions return. Without a value to alter there is no
+/// evidence either way, and the target holds as far as this probe can tell.
+pub fn depends_on_answers(target: &TestId, probe: &Probe) -> RuleResult {
+    let Probe::Made(strength) = probe else { return Ok(()) };
+    let mut ignored = Vec::new();
+    for (function, noticed) in strength.of(target) {
+        match noticed {
+            Noticed::Killed(_) => return Ok(()),
+            Noticed::Survived(_) if !function.is_constant => ignored.push(format!("`{}`", function.name)),
+            Noticed::Survived(_) | Noticed::NotReached | Noticed::NotAltered => {}
+        }
+    }
+    if ignored.is_empty() { Ok(()) } else { Err(vacuous(&ignored.join(", ")).about(target)) }
+}
+
+/// What tests made of altered answers before a change and after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// The alterations that they noticed before.
+    pub before: BTreeSet<Kill>,
+    /// What they make of the same alterations now.
+    pub now: Probe,
+}
+
+/// Whether every test still notices what it noticed before the change.
+pub fn as_strong_as(answers: &Answers) -> RuleResult {
+    let Probe::Made(now) = &answers.now else { return Ok(()) };
+    match answers.before.iter().find(|kill| now.survived(kill)) {
+        None => Ok(()),
+        Some(kill) => Err(weakened(kill).about(&kill.test)),
+    }
+}
+
+fn vacuous(functions: &str) -> Refusal {
+    let reason = format!("the test passes whatever value production returns: {functions}");
+    let next = "change the test: at least one assertion must depend on what the changed code returns";
+    Rule::CounterProof.refuse(reason, next).because(Cause::VacuousTest)
+}
+
+fn weakened(kill: &Kill) -> Refusal {
+    let (name, what) = (&kill.name, kill.alteration.what());
+    let reason = format!(
+        "weakened: before the change the test failed if `{name}` returned {what}, and after the change it still passes"
+    );
+    let next = format!("undo what keeps the test from seeing the value of `{name}`");
+    Rule::CounterProof.refuse(reason, next).because(Cause::Weakened)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target() -> TestId {
+        TestId::native("tests/a.rs", "adds")
+    }
+
+    fn function(name: &str) -> Function {
+        Function { path: "src/lib.rs".to_owned(), name: name.to_owned(), line: 1, is_constant: false }
+    }
+
+    fn made(noticed: impl IntoIterator<Item = (Function, Noticed)>) -> Probe {
+        let each = noticed.into_iter().map(|(function, noticed)| (function, BTreeMap::from([(target(), noticed)])));
+        Probe::Made(Strength { noticed: each.collect() })
+    }
+
+    fn survived() -> Noticed {
+        Noticed::Survived(BTreeSet::from([Alteration::More]))
+    }
+
+    fn check(ruling: RuleResult, cause: Option<Cause>, reason: &str) {
+        let said = ruling.err();
+        assert_eq!(said.as_ref().and_then(|refusal| refusal.cause), cause);
+        assert!(said.as_ref().map_or("holds", |refusal| refusal.reason.as_str()).contains(reason), "{said:?}");
+        assert!(said.is_none_or(|refusal| refusal.test == Some(target())));
+    }
+
+    #[test]
+    fn a_test_that_notices_one_altered_answer_holds() {
+        let killed = (function("add"), Noticed::Killed(Alteration::Other));
+        check(depends_on_answers(&target(), &made([killed, (function("log"), survived())])), None, "holds");
+    }
+
+    #[test]
+    fn a_test_that_ignores_every_altered_answer_is_vacuous() {
+        let probe = made([(function("add"), survived()), (function("log"), Noticed::NotReached)]);
+        check(
+            depends_on_answers(&target(), &probe),
+            Some(Cause::VacuousTest),
+            "whatever value production returns: `add`",
+        );
+    }
+
+    #[test]
+    fn without_an_altered_answer_there_is_no_evidence() {
+        let constant = Function { is_constant: true, ..function("LIMIT") };
+        let probe = made([
+            (constant, survived()),
+            (function("open"), Noticed::NotAltered),
+            (function("log"), Noticed::NotReached),
+        ]);
+        check(depends_on_answers(&target(), &probe), None, "holds");
+        check(depends_on_answers(&target(), &Probe::Unmade("it does not build".to_owned())), None, "holds");
+    }
+
+    #[test]
+    fn a_test_that_no_longer_notices_an_alteration_is_weakened() {
+        let Probe::Made(base) = made([(function("add"), Noticed::Killed(Alteration::More))]) else { return };
+        let now = |noticed| as_strong_as(&Answers { before: base.kills(), now: made([(function("add"), noticed)]) });
+        check(now(survived()), Some(Cause::Weakened), "if `add` returned a greater or longer value");
+        check(now(Noticed::Killed(Alteration::More)), None, "holds");
+        check(now(Noticed::NotReached), None, "holds");
+        check(now(Noticed::Survived(BTreeSet::from([Alteration::Less]))), None, "holds");
+    }
+}
