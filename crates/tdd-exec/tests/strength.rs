@@ -70,28 +70,16 @@ fn noticed(probe: &Probe, test: &TestId) -> BTreeMap<String, String> {
     strength.of(test).map(|(function, noticed)| (function.name.clone(), word(noticed))).collect()
 }
 
-/// How tests are probed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Together {
-    No,
-    Yes,
-}
-
 /// Checks that each test of the file notices an altered answer, unless its name contains `ignores` (it notices none)
 /// or `opaque` (there is nothing to alter).
-fn check(production: &str, files: Files<'_>, together: Together) {
+fn check(production: &str, files: Files<'_>) {
     let wrong = with_project(files, |prover, tests| {
-        let ask = |tests: &[TestId]| prover.strength(tests, &[all_of(production)], Question::AnyKill).expect("probe");
-        let probes: Vec<Probe> = match together {
-            Together::No => tests.iter().map(|test| ask(std::slice::from_ref(test))).collect(),
-            Together::Yes => vec![ask(tests)],
-        };
+        let probe = prover.strength(tests, &[all_of(production)], Question::AnyKill).expect("probe");
         let wrong = |test: &TestId| {
-            let probe = probes.iter().find(|probe| !noticed(probe, test).is_empty()).unwrap_or(&probes[0]);
-            let mut seen = noticed(probe, test);
+            let mut seen = noticed(&probe, test);
             seen.retain(|_, word| word != "not reached");
             let was_killed = seen.values().any(|word| word.starts_with("killed"));
-            let cause = depends_on_answers(test, probe).err().and_then(|refusal| refusal.cause);
+            let cause = depends_on_answers(test, &probe).err().and_then(|refusal| refusal.cause);
             let name = test.to_string().to_lowercase();
             let expected = match (name.contains("ignores"), name.contains("opaque")) {
                 (true, _) => (false, Some(Cause::VacuousTest)),
@@ -234,7 +222,7 @@ def test_shop():
 def test_shop_name(): assert Shop.name() == "shop"
 def test_socket_opaque(): assert socket() is not None
 "#;
-    check("calc.py", &[("pyproject.toml", ""), ("calc.py", PYTHON), ("test_calc.py", test)], Together::No);
+    check("calc.py", &[("pyproject.toml", ""), ("calc.py", PYTHON), ("test_calc.py", test)]);
 }
 
 #[test]
@@ -313,11 +301,7 @@ fn javascript_tests_notice_altered_answers_of_every_kind() {
     let imports =
         "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\nconst same = assert.deepEqual;";
     let test = format!("{imports}{JAVASCRIPT_TESTS}");
-    check(
-        "src/calc.js",
-        &[("package.json", manifest), ("src/calc.js", JAVASCRIPT), ("test/calc.test.js", &test)],
-        Together::No,
-    );
+    check("src/calc.js", &[("package.json", manifest), ("src/calc.js", JAVASCRIPT), ("test/calc.test.js", &test)]);
 }
 
 const GO: &str = r#"package calc
@@ -417,7 +401,7 @@ func TestTax(t *testing.T)           { same(t, Tax(2) == 6) }
 func TestFirst(t *testing.T)         { same(t, First("a") == "a") }
 func TestChannelOpaque(t *testing.T) { same(t, Channel() != nil) }
 "#;
-    check("calc.go", &[("go.mod", "module calc\n\ngo 1.22\n"), ("calc.go", GO), ("calc_test.go", test)], Together::No);
+    check("calc.go", &[("go.mod", "module calc\n\ngo 1.22\n"), ("calc.go", GO), ("calc_test.go", test)]);
 }
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
@@ -545,7 +529,7 @@ use demo::*;
 "#;
     let test =
         test.replace("longest(&mut vec![1], &mut vec![]).len(), 1", "add(longest(&mut vec![1], &mut vec![])[0], 0), 1");
-    check("src/lib.rs", &[MANIFEST, ("src/lib.rs", RUST), ("tests/calc.rs", &test)], Together::Yes);
+    check("src/lib.rs", &[MANIFEST, ("src/lib.rs", RUST), ("tests/calc.rs", &test)]);
 }
 
 #[test]
