@@ -233,8 +233,13 @@ impl Search<'_> {
         let may_reach =
             |test: &TestId| self.reached.get(test).is_none_or(|record| record.reached.binary_search(&id).is_ok());
         let noticed = |test: &TestId| self.noticed.get(function).and_then(|tests| tests.get(test));
+        let is_value = alteration != Alteration::Nothing;
         let is_open = |test: &&TestId| match self.question {
-            Question::AnyKill => !self.has_killed(test),
+            // A test that ignores a value may still look at the effect.
+            Question::AnyKill => {
+                !self.has_killed(test) && (is_value || matches!(noticed(test), Some(Noticed::Survived(_))))
+            }
+            Question::EachFunction if !is_value => false,
             Question::EachFunction => !matches!(noticed(test), Some(Noticed::Killed(_))),
             Question::Still(kills) => kills.contains(&Kill {
                 test: (*test).clone(),
