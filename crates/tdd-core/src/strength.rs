@@ -32,11 +32,13 @@ pub enum Alteration {
     Other,
     /// The negative number, a shorter text, one element less, the last field altered.
     Less,
+    /// The function does nothing: for a test that drops the function's value and looks at its effect.
+    Nothing,
 }
 
 impl Alteration {
     /// Every alteration, in the order in which they are tried.
-    pub const ALL: [Self; 3] = [Self::More, Self::Other, Self::Less];
+    pub const ALL: [Self; 4] = [Self::More, Self::Other, Self::Less, Self::Nothing];
 
     /// The word by which instrumented code knows it.
     pub fn word(self) -> &'static str {
@@ -44,6 +46,7 @@ impl Alteration {
             Self::More => "more",
             Self::Other => "other",
             Self::Less => "less",
+            Self::Nothing => "nothing",
         }
     }
 
@@ -53,6 +56,7 @@ impl Alteration {
             Self::More => "a greater or longer value",
             Self::Other => "another value of the same size",
             Self::Less => "a negative or shorter value",
+            Self::Nothing => "nothing",
         }
     }
 }
@@ -105,12 +109,14 @@ impl Strength {
         self.noticed.iter().filter_map(move |(function, tests)| Some((function, tests.get(test)?)))
     }
 
-    /// Every alteration that a test noticed.
+    /// Every altered value that a test noticed.
     pub fn kills(&self) -> BTreeSet<Kill> {
         let mut kills = BTreeSet::new();
         for (function, tests) in &self.noticed {
             for (test, noticed) in tests {
-                if let Noticed::Killed(alteration) = noticed {
+                if let Noticed::Killed(alteration) = noticed
+                    && *alteration != Alteration::Nothing
+                {
                     let (path, name) = (function.path.clone(), function.name.clone());
                     kills.insert(Kill { test: test.clone(), path, name, alteration: *alteration });
                 }

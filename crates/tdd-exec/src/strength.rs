@@ -66,8 +66,12 @@ impl Prover<'_> {
         if passing.is_empty() {
             return Ok(Probe::Unmade(why_not(&report, tests)));
         }
-        let mut search = Search { question, runs: 0, tests: passing, noticed: BTreeMap::new() };
+        let mut search =
+            Search { question, runs: 0, tests: passing, noticed: BTreeMap::new(), reached: BTreeMap::new() };
         search.note_unreached(made, &record);
+        if let [only] = search.tests.as_slice() {
+            search.reached.insert(only.clone(), record.clone());
+        }
         search.alter_each(&bench, &record, patience(&report))?;
         search.confirm(&bench, patience(&report))?;
         Ok(Probe::Made(Strength { noticed: search.noticed }))
@@ -141,6 +145,8 @@ struct Search<'q> {
     runs: usize,
     tests: Vec<TestId>,
     noticed: BTreeMap<Function, BTreeMap<TestId, Noticed>>,
+    /// What each test reaches, as far as it was run alone.
+    reached: BTreeMap<TestId, Record>,
 }
 
 impl Search<'_> {
@@ -162,9 +168,43 @@ impl Search<'_> {
                 for (id, function) in &group {
                     self.alter(bench, *id, function, alteration, timeout)?;
                 }
+                self.learn(bench, group.len())?;
             }
         }
         Ok(())
+    }
+
+    /// Runs tests about which something is open alone, to know what they reach, if that is cheaper than to alter all
+    /// of these functions.
+    fn learn(&mut self, bench: &Bench<'_>, functions: usize) -> Result<(), ProofError> {
+        if let Question::Still(_) = self.question {
+            return Ok(());
+        }
+        let is_open = |test: &&TestId| {
+            let is_known = self.reached.contains_key(*test);
+            !is_known && (self.question == Question::EachFunction || !self.has_killed(test))
+        };
+        let open: Vec<TestId> = self.tests.iter().filter(is_open).cloned().collect();
+        if open.len() <= functions {
+            for test in open {
+                self.reached_by(bench, &test)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a test reaches, when it is run alone.
+    fn reached_by(&mut self, bench: &Bench<'_>, test: &TestId) -> Result<&Record, ProofError> {
+        if !self.reached.contains_key(test) {
+            let (_, record) = bench.run(std::slice::from_ref(test), None, None)?;
+            self.reached.insert(test.clone(), record);
+        }
+        Ok(&self.reached[test])
+    }
+
+    fn has_killed(&self, test: &TestId) -> bool {
+        let mut noticed = self.noticed.values().filter_map(|tests| tests.get(test));
+        noticed.any(|noticed| matches!(noticed, Noticed::Killed(_)))
     }
 
     fn alter(
@@ -175,7 +215,7 @@ impl Search<'_> {
         alteration: Alteration,
         timeout: Duration,
     ) -> Result<(), ProofError> {
-        let tests = self.open(function, alteration);
+        let tests = self.open(id, function, alteration);
         if tests.is_empty() || self.runs == MAX_RUNS {
             return Ok(());
         }
@@ -188,13 +228,18 @@ impl Search<'_> {
     }
 
     /// The tests about which this alteration still says something.
-    fn open(&self, function: &Function, alteration: Alteration) -> Vec<TestId> {
-        let killed = |noticed: &Noticed| matches!(noticed, Noticed::Killed(_));
+    fn open(&self, id: usize, function: &Function, alteration: Alteration) -> Vec<TestId> {
+        let may_reach =
+            |test: &TestId| self.reached.get(test).is_none_or(|record| record.reached.binary_search(&id).is_ok());
+        let noticed = |test: &TestId| self.noticed.get(function).and_then(|tests| tests.get(test));
+        let is_value = alteration != Alteration::Nothing;
         let is_open = |test: &&TestId| match self.question {
-            Question::AnyKill => !self.noticed.values().filter_map(|tests| tests.get(*test)).any(killed),
-            Question::EachFunction => {
-                !self.noticed.get(function).and_then(|tests| tests.get(*test)).is_some_and(killed)
+            // A test that ignores a value may still look at the effect.
+            Question::AnyKill => {
+                !self.has_killed(test) && (is_value || matches!(noticed(test), Some(Noticed::Survived(_))))
             }
+            Question::EachFunction if !is_value => false,
+            Question::EachFunction => !matches!(noticed(test), Some(Noticed::Killed(_))),
             Question::Still(kills) => kills.contains(&Kill {
                 test: (*test).clone(),
                 path: function.path.clone(),
@@ -202,7 +247,7 @@ impl Search<'_> {
                 alteration,
             }),
         };
-        self.tests.iter().filter(is_open).cloned().collect()
+        self.tests.iter().filter(is_open).filter(|test| may_reach(test)).cloned().collect()
     }
 
     fn note(&mut self, function: &Function, test: TestId, alteration: Alteration, altered: bool, report: &Report) {
@@ -241,29 +286,17 @@ impl Search<'_> {
         if self.question == Question::EachFunction {
             return Ok(());
         }
-        let killers: BTreeSet<&TestId> = self
-            .noticed
-            .values()
-            .flatten()
-            .filter(|(_, noticed)| matches!(noticed, Noticed::Killed(_)))
-            .map(|(test, _)| test)
-            .collect();
         if self.question == Question::AnyKill {
-            doubtful.retain(|(_, test, _)| !killers.contains(test));
+            doubtful.retain(|(_, test, _)| !self.has_killed(test));
         }
-        let mut reached: BTreeMap<TestId, Record> = BTreeMap::new();
         for (function, test, tried) in doubtful {
             let Some(id) = bench.made.functions.iter().position(|known| *known == function) else { continue };
-            let alone = std::slice::from_ref(&test);
-            if !reached.contains_key(&test) {
-                reached.insert(test.clone(), bench.run(alone, None, None)?.1);
-            }
-            if reached.get(&test).is_some_and(|record| record.reached.binary_search(&id).is_err()) {
+            if self.reached_by(bench, &test)?.reached.binary_search(&id).is_err() {
                 self.noticed.entry(function).or_default().insert(test, Noticed::NotReached);
                 continue;
             }
             for alteration in tried {
-                let (report, seen) = bench.run(alone, Some((id, alteration)), Some(timeout))?;
+                let (report, seen) = bench.run(std::slice::from_ref(&test), Some((id, alteration)), Some(timeout))?;
                 self.note(&function, test.clone(), alteration, seen.altered, &report);
             }
         }

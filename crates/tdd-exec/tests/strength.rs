@@ -54,10 +54,6 @@ fn with_project<T>(files: Files<'_>, then: impl FnOnce(&Prover<'_>, &[TestId]) -
     then(&Prover::new(&runner, &repo, &tree, &state).expect("prover"), &tests)
 }
 
-fn all_of(path: &str) -> NewCode {
-    NewCode { path: path.to_owned(), lines: vec![1..10_000] }
-}
-
 /// What one test noticed, by the names of the functions.
 fn noticed(probe: &Probe, test: &TestId) -> BTreeMap<String, String> {
     let Probe::Made(strength) = probe else { panic!("{probe:?}") };
@@ -70,28 +66,16 @@ fn noticed(probe: &Probe, test: &TestId) -> BTreeMap<String, String> {
     strength.of(test).map(|(function, noticed)| (function.name.clone(), word(noticed))).collect()
 }
 
-/// How tests are probed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Together {
-    No,
-    Yes,
-}
-
 /// Checks that each test of the file notices an altered answer, unless its name contains `ignores` (it notices none)
 /// or `opaque` (there is nothing to alter).
-fn check(production: &str, files: Files<'_>, together: Together) {
+fn check(production: &str, files: Files<'_>) {
     let wrong = with_project(files, |prover, tests| {
-        let ask = |tests: &[TestId]| prover.strength(tests, &[all_of(production)], Question::AnyKill).expect("probe");
-        let probes: Vec<Probe> = match together {
-            Together::No => tests.iter().map(|test| ask(std::slice::from_ref(test))).collect(),
-            Together::Yes => vec![ask(tests)],
-        };
+        let probe = prover.strength(tests, &[NewCode::whole(production)], Question::AnyKill).expect("probe");
         let wrong = |test: &TestId| {
-            let probe = probes.iter().find(|probe| !noticed(probe, test).is_empty()).unwrap_or(&probes[0]);
-            let mut seen = noticed(probe, test);
+            let mut seen = noticed(&probe, test);
             seen.retain(|_, word| word != "not reached");
             let was_killed = seen.values().any(|word| word.starts_with("killed"));
-            let cause = depends_on_answers(test, probe).err().and_then(|refusal| refusal.cause);
+            let cause = depends_on_answers(test, &probe).err().and_then(|refusal| refusal.cause);
             let name = test.to_string().to_lowercase();
             let expected = match (name.contains("ignores"), name.contains("opaque")) {
                 (true, _) => (false, Some(Cause::VacuousTest)),
@@ -108,7 +92,7 @@ fn check(production: &str, files: Files<'_>, together: Together) {
 fn check_weakened(path: &str, before: &str, after: &str, rest: Files<'_>) {
     let with = |text| [&[(path, text)], rest].concat();
     let ask = |prover: &Prover<'_>, tests: &[TestId], question: Question<'_>| {
-        prover.strength(tests, &[all_of(path)], question).expect("probe")
+        prover.strength(tests, &[NewCode::whole(path)], question).expect("probe")
     };
     let base = with_project(&with(before), |prover, tests| ask(prover, tests, Question::EachFunction));
     let Probe::Made(base) = base else { panic!("{base:?}") };
@@ -124,7 +108,7 @@ fn check_weakened(path: &str, before: &str, after: &str, rest: Files<'_>) {
 const PYTHON: &str = r#"# -*- coding: utf-8 -*-
 """Documentation."""
 from __future__ import annotations
-import asyncio, contextlib, dataclasses, enum, functools
+import asyncio, contextlib, dataclasses, datetime, enum, functools
 RATE = 3
 class Color(enum.Enum):
     RED = enum.auto()
@@ -153,15 +137,12 @@ def even(n):
     if n < 0:
         return even(-n)
     return n % 2 == 0
-def text(): return "abc"
-def names(): return ["a", "b"]
-def table(): return {"a": 1}
-def pair(): return 1, "x"
-def point(): return Point(1)
-def color(): return Color.RED
-def money(): return Money(5)
+def value(name):
+    return dict(
+        text="abc", names=["a", "b"], table={"a": 1}, pair=(1, "x"), point=Point(1), color=Color.RED,
+        money=Money(5), loud=Loud("hey"), nothing=None, floating=0.5, group={1}, data=b"a", day=datetime.date(2000, 1, 1),
+    )[name]
 def rigged(): return Rigged(5)
-def loud(): return Loud("hey")
 def tax(n): return n * RATE
 def count(n):
     for i in range(n):
@@ -176,12 +157,12 @@ def maker(n):
     def inner(m):
         return n + m
     return inner
-def find(names, wanted): return next((n for n in names if n == wanted), None)
-def log(text): return len(text)
 def socket(): return object()
 class Shop:
     def __init__(self): self._items = []
-    def put(self, item): self._items.append(item)
+    def put(self, item):
+        self._items.append(item)
+        return self
     @property
     def total(self): return sum(self._items)
     @staticmethod
@@ -196,45 +177,53 @@ fn python_tests_notice_altered_answers_of_every_kind() {
         return;
     }
     let test = r#"
-import asyncio
+import asyncio, datetime
 from calc import *
 def test_add(): assert add(1, 2) == 3
 def test_add_ignores(): add(1, 2)
-def test_add_only_type_ignores(): assert isinstance(add(1, 2), int)
+def test_add_only_type(): assert isinstance(add(1, 2), int)
 def test_even(): assert even(-4)
-def test_text(): assert text() == "abc"
-def test_part_of_text(): assert "ab" in text()
-def test_names(): assert names() == ["a", "b"]
-def test_first_name(): assert names()[0] == "a"
-def test_table(): assert table()["a"] == 1
+def test_text(): assert value("text") == "abc"
+def test_part_of_text(): assert "ab" in value("text")
+def test_names(): assert value("names") == ["a", "b"]
+def test_first_name(): assert value("names")[0] == "a"
+def test_table(): assert value("table")["a"] == 1
 def test_pair():
-    first, second = pair()
+    first, second = value("pair")
     assert (first, second) == (1, "x")
-def test_point(): assert point() == Point(1)
-def test_point_label(): assert point().label == "p"
-def test_color(): assert color() is Color.RED
-def test_money(): assert money() == Money(5)
+def test_point(): assert value("point") == Point(1)
+def test_point_label(): assert value("point").label == "p"
+def test_color(): assert value("color") is Color.RED
+def test_money(): assert value("money") == Money(5)
+def test_loud(): assert value("loud") == "hey" and isinstance(value("loud"), Loud)
+def test_nothing(): assert value("nothing") is None
+def test_floating(): assert value("floating") == 0.5
+def test_group(): assert value("group") == {1}
+def test_data(): assert value("data") == b"a"
+def test_day(): assert value("day") == datetime.date(2000, 1, 1)
 def test_money_sum(): assert Money(2) + Money(3) == Money(5)
 def test_rigged_ignores(): assert rigged() == Rigged(7)
-def test_loud(): assert loud() == "hey" and isinstance(loud(), Loud)
 def test_tax(): assert tax(2) == 6
 def test_count(): assert list(count(3)) == [0, 1, 2]
-def test_count_length_ignores(): assert len(list(count(3))) == 3
+def test_count_length(): assert len(list(count(3))) == 3
 def test_later(): assert asyncio.run(later()) == 7
 def test_cached(): assert cached(1) == cached(1) == 2
 def test_opened():
     with opened() as n:
         assert n == 5
 def test_maker(): assert maker(1)(2) == 3
-def test_find_nothing(): assert find(["a"], "b") is None
 def test_shop():
     shop = Shop.make()
     shop.put(2)
     assert shop.total == 2
+def test_effect():
+    shop = Shop()
+    shop.put(2)
+    assert shop._items == [2]
 def test_shop_name(): assert Shop.name() == "shop"
 def test_socket_opaque(): assert socket() is not None
 "#;
-    check("calc.py", &[("pyproject.toml", ""), ("calc.py", PYTHON), ("test_calc.py", test)], Together::No);
+    check("calc.py", &[("pyproject.toml", ""), ("calc.py", PYTHON), ("test_calc.py", test)]);
 }
 
 #[test]
@@ -250,7 +239,7 @@ fn python_tests_that_notice_less_are_weakened() {
     check_weakened("calc.py", before, &after, &[("pyproject.toml", ""), ("test_calc.py", test)]);
 }
 
-const JAVASCRIPT: &str = r#"'use strict';
+const JAVASCRIPT: &str = r"'use strict';
 import { setTimeout as wait } from 'node:timers/promises';
 export const RATE = 3;
 export class Money {
@@ -259,50 +248,54 @@ export class Money {
   plus(other) { return new Money(this.amount + other.amount); }
   get cents() { return this.amount * 100; }
   static zero() { return new Money(0); }
+  put(items) { return items.push(1); }
   equals(other) { return this.amount === other.amount; }
 }
 export function add(a, b) { return a + b; }
 export const even = (n) => n < 0 ? even(-n) : n % 2 === 0;
-export function text() { return 'abc'; }
-export function names() { return ['a', 'b']; }
-export function table() { return { a: 1 }; }
-export function map() { return new Map([['a', 1]]); }
-export function money() { return new Money(5); }
+export function value(name) {
+  return {
+    text: 'abc', names: ['a', 'b'], table: { a: 1 }, map: new Map([['a', 1]]), money: new Money(5), big: 5n,
+    nothing: undefined, none: null, day: new Date(0), set: new Set([1]),
+  }[name];
+}
 export function tax(n) { return n * RATE; }
 export function* count(n) { for (let i = 0; i < n; i++) yield i; }
 export async function later() { await wait(1); return 7; }
 export const promised = () => later();
 export const maker = (n) => (m) => n + m;
-export function find(names, wanted) { return names.find((name) => name === wanted); }
 export function socket() { return Symbol('socket'); }
-export function big() { return 5n; }
-"#;
+";
 
-const JAVASCRIPT_TESTS: &str = r#"
+const JAVASCRIPT_TESTS: &str = r"
 import * as calc from '../src/calc.js';
 import { Money } from '../src/calc.js';
 test('add', () => same(calc.add(1, 2), 3));
 test('add ignores', () => { calc.add(1, 2); });
-test('type ignores', () => same(typeof calc.add(1, 2), 'number'));
+test('type', () => same(typeof calc.add(1, 2), 'number'));
 test('even', () => same(calc.even(-4), true));
-test('text', () => same(calc.text(), 'abc'));
-test('names', () => same(calc.names(), ['a', 'b']));
-test('first name', () => same(calc.names()[0], 'a'));
-test('table', () => same(calc.table(), { a: 1 }));
-test('map', () => same(calc.map().get('a'), 1));
-test('money', () => same(calc.money(), new Money(5)));
+test('text', () => same(calc.value('text'), 'abc'));
+test('names', () => same(calc.value('names'), ['a', 'b']));
+test('first name', () => same(calc.value('names')[0], 'a'));
+test('table', () => same(calc.value('table'), { a: 1 }));
+test('map', () => same(calc.value('map').get('a'), 1));
+test('money', () => same(calc.value('money'), new Money(5)));
+test('money equals', () => same(calc.value('money').equals(new Money(5)), true));
+test('big', () => same(calc.value('big') === 5n, true));
+test('nothing', () => same(calc.value('nothing'), undefined));
+test('none', () => same(calc.value('none'), null));
+test('day', () => same(calc.value('day').getTime(), 0));
+test('set', () => same([...calc.value('set')], [1]));
 test('plus', () => same(new Money(2).plus(new Money(3)).cents, 500));
-test('money equals', () => same(calc.money().equals(new Money(5)), true));
 test('zero', () => same(Money.zero().amount, 0));
+test('effect', () => { const items = []; new Money(1).put(items); same(items, [1]); });
 test('tax', () => same(calc.tax(2), 6));
 test('count', () => same([...calc.count(3)], [0, 1, 2]));
 test('later', async () => same(await calc.later(), 7));
 test('promised', async () => same(await calc.promised(), 7));
 test('maker', () => same(calc.maker(1)(2), 3));
-test('finds nothing', () => same(calc.find(['a'], 'b'), undefined));
 test('socket opaque', () => same(typeof calc.socket(), 'symbol'));
-test('big', () => same(calc.big() === 5n, true));
-"#;
+";
 
 #[test]
 fn javascript_tests_notice_altered_answers_of_every_kind() {
@@ -313,11 +306,7 @@ fn javascript_tests_notice_altered_answers_of_every_kind() {
     let imports =
         "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\nconst same = assert.deepEqual;";
     let test = format!("{imports}{JAVASCRIPT_TESTS}");
-    check(
-        "src/calc.js",
-        &[("package.json", manifest), ("src/calc.js", JAVASCRIPT), ("test/calc.test.js", &test)],
-        Together::No,
-    );
+    check("src/calc.js", &[("package.json", manifest), ("src/calc.js", JAVASCRIPT), ("test/calc.test.js", &test)]);
 }
 
 const GO: &str = r#"package calc
@@ -342,6 +331,18 @@ type Square struct{ side float64 }
 
 func (s Square) Area() float64 { return s.side * s.side }
 
+func (m *Money) Put(n int) *Money {
+	m.amount += n
+	return m
+}
+
+func Must(n int) int {
+	if n < 0 {
+		panic("negative")
+	}
+	return n
+}
+
 func Add(a, b int) int { return a + b }
 
 func Even(n int) bool {
@@ -350,8 +351,12 @@ func Even(n int) bool {
 	}
 	return n%2 == 0
 }
-func Names() []string          { return []string{"a", "b"} }
-func Table() map[string]int    { return map[string]int{"a": 1} }
+func Value(name string) any {
+	return map[string]any{
+		"names": []string{"a", "b"}, "table": map[string]int{"a": 1}, "day": time.Unix(0, 0), "number": uint8(255),
+		"point": struct{ x, y float64 }{1, 2}, "array": [2]bool{true, false}, "nothing": nil, "money": NewMoney(5),
+	}[name]
+}
 func NewMoney(n int) *Money    { return &Money{amount: n} }
 func (m *Money) Amount() int   { return m.amount }
 func (m *Money) Equal(o *Money) bool { return m.amount == o.amount }
@@ -372,7 +377,6 @@ func Check(n int) error {
 	}
 	return nil
 }
-func Day() time.Time                 { return time.Unix(0, 0) }
 func Unit() Shape                    { return Square{1} }
 func Tax(n int) int                  { return n * Rate }
 func First[V any](values ...V) (v V) { return values[0] }
@@ -386,7 +390,10 @@ fn go_tests_notice_altered_answers_of_every_kind() {
     }
     let test = r#"package calc
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func same(t *testing.T, ok bool) {
 	t.Helper()
@@ -396,9 +403,24 @@ func same(t *testing.T, ok bool) {
 }
 func TestAdd(t *testing.T)        { same(t, Add(1, 2) == 3) }
 func TestAddIgnores(t *testing.T) { Add(1, 2) }
+func TestEffect(t *testing.T) {
+	m := Money{}
+	m.Put(1)
+	same(t, m.amount == 1)
+}
+func TestPanicOpaque(t *testing.T) {
+	defer func() { same(t, recover() != nil) }()
+	Must(-1)
+}
 func TestEven(t *testing.T)       { same(t, Even(-4)) }
-func TestFirstName(t *testing.T)  { same(t, Names()[0] == "a") }
-func TestTable(t *testing.T)      { same(t, Table()["a"] == 1) }
+func TestFirstName(t *testing.T)  { same(t, Value("names").([]string)[0] == "a") }
+func TestTable(t *testing.T)      { same(t, Value("table").(map[string]int)["a"] == 1) }
+func TestTime(t *testing.T)       { same(t, Value("day").(time.Time).Unix() == 0) }
+func TestNumber(t *testing.T)     { same(t, Value("number") == uint8(255)) }
+func TestPoint(t *testing.T)      { same(t, Value("point") == struct{ x, y float64 }{1, 2}) }
+func TestArray(t *testing.T)      { same(t, Value("array") == [2]bool{true, false}) }
+func TestNothing(t *testing.T)    { same(t, Value("nothing") == nil) }
+func TestValueMoney(t *testing.T) { same(t, Value("money").(*Money).amount == 5) }
 func TestMoney(t *testing.T)      { same(t, NewMoney(5).Amount() == 5) }
 func TestMoneyEqual(t *testing.T) { same(t, NewMoney(5).Equal(NewMoney(5)) && NewMoney(4).amount == 4) }
 func TestRiggedIgnores(t *testing.T) { same(t, Rigged().Equal(&Rig{7})) }
@@ -411,13 +433,12 @@ func TestDivideByZero(t *testing.T) {
 	same(t, err != nil)
 }
 func TestCheck(t *testing.T)         { same(t, Check(1) == nil) }
-func TestDay(t *testing.T)           { same(t, Day().Unix() == 0) }
 func TestUnit(t *testing.T)          { same(t, Unit().Area() == 1) }
 func TestTax(t *testing.T)           { same(t, Tax(2) == 6) }
 func TestFirst(t *testing.T)         { same(t, First("a") == "a") }
 func TestChannelOpaque(t *testing.T) { same(t, Channel() != nil) }
 "#;
-    check("calc.go", &[("go.mod", "module calc\n\ngo 1.22\n"), ("calc.go", GO), ("calc_test.go", test)], Together::No);
+    check("calc.go", &[("go.mod", "module calc\n\ngo 1.22\n"), ("calc.go", GO), ("calc_test.go", test)]);
 }
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
@@ -494,6 +515,7 @@ pub fn largest<T: PartialOrd + Copy>(items: &[T]) -> Option<T> {
     Some(best)
 }
 pub async fn later() -> Result<u8, Failure> { Ok(add(1, 1)) }
+pub fn put(list: &mut Vec<u8>) -> usize { list.push(1); list.len() }
 pub fn longest<'a>(a: &'a mut Vec<u8>, b: &'a mut Vec<u8>) -> &'a mut Vec<u8> { if a.len() > b.len() { a } else { b } }
 "#;
 
@@ -534,6 +556,7 @@ use demo::*;
 #[test] fn money_sum() { assert_eq!(Money::new(1) + Money::new(2), Money::new(3)); }
 #[test] fn money_double() { assert_eq!(Money::new(2).double().amount(), 4); }
 #[test] fn money_raise() { assert_eq!(Money::new(2).raise().amount(), 3); }
+#[test] fn effect() { let mut list = vec![]; put(&mut list); assert_eq!(list, [1]); }
 #[test] fn named() { assert_eq!(Color::Red.name(), "unnamed"); }
 #[test] fn asynchronous() {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
@@ -545,7 +568,7 @@ use demo::*;
 "#;
     let test =
         test.replace("longest(&mut vec![1], &mut vec![]).len(), 1", "add(longest(&mut vec![1], &mut vec![])[0], 0), 1");
-    check("src/lib.rs", &[MANIFEST, ("src/lib.rs", RUST), ("tests/calc.rs", &test)], Together::Yes);
+    check("src/lib.rs", &[MANIFEST, ("src/lib.rs", RUST), ("tests/calc.rs", &test)]);
 }
 
 #[test]

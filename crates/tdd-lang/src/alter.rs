@@ -22,6 +22,13 @@ pub struct NewCode {
     pub lines: Vec<Range<usize>>,
 }
 
+impl NewCode {
+    /// Everything in a file.
+    pub fn whole(path: &str) -> Self {
+        Self { path: path.to_owned(), lines: std::iter::once(1..usize::MAX).collect() }
+    }
+}
+
 /// What to instrument.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {

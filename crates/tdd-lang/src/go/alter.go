@@ -39,8 +39,12 @@ func noteT_HELPER(line string) {
 // T_HELPER alters what a function returns through these results.
 func T_HELPER(which string, results ...any) {
 	noteT_HELPER(which)
-	if which != whichT_HELPER {
+	if which != whichT_HELPER || howT_HELPER == "nothing" {
 		return
+	}
+	// While the function panics it has no answer.
+	if thrown := recover(); thrown != nil {
+		panic(thrown)
 	}
 	defer func() { _ = recover() }()
 	done, failed := false, false
@@ -76,6 +80,16 @@ func T_HELPER(which string, results ...any) {
 	if done {
 		noteT_HELPER(which + " " + howT_HELPER)
 	}
+}
+
+// skipT_HELPER says whether a function is to do nothing.
+func skipT_HELPER(which string) bool {
+	noteT_HELPER(which)
+	is_on := which == whichT_HELPER && howT_HELPER == "nothing"
+	if is_on {
+		noteT_HELPER(which + " nothing")
+	}
+	return is_on
 }
 
 // constantT_HELPER is the value of a variable of a package.

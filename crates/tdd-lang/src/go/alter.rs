@@ -102,7 +102,10 @@ fn function(tree: &Tree<'_>, node: usize, id: usize, plan: &Plan<'_, '_>) -> Ins
         return Insertions::new();
     }
     let results = names.iter().map(|name| format!("&{name}")).collect::<Vec<_>>().join(", ");
-    insertions.push((tree.range(body).start + 1, format!(" defer {helper}(\"{id}\", {results});")));
+    insertions.push((
+        tree.range(body).start + 1,
+        format!(" if skip{helper}(\"{id}\") {{ return }}; defer {helper}(\"{id}\", {results});"),
+    ));
     insertions
 }
 
@@ -133,7 +136,7 @@ mod tests {
     /// Checks the instrumented file, with short names, and the names of its functions.
     fn check(source: &str, expected: &str, functions: &[&str]) {
         let sources = memory(&[("p/a.go", source)]);
-        let code = [NewCode { path: "p/a.go".to_owned(), lines: vec![1..1000] }];
+        let code = [NewCode::whole("p/a.go")];
         let project = Project { root: String::new(), description: String::new() };
         let request = Request {
             project: &project,
@@ -158,9 +161,9 @@ mod tests {
         check(
             "package a\n\nfunc F(a int) int { return a }\n\nfunc (t *T) G() (int, error) {\n\treturn 1, nil\n}\n\n\
              func H[V any](v V) (a, _ V, err error) { return }\n\nfunc N() {}\n",
-            "package a\n\nfunc F(a int) (r0T int) { defer T(\"0\", &r0T); return a }\n\n\
-             func (t *T) G() (r0T int, r1T error) { defer T(\"1\", &r0T, &r1T);\n\treturn 1, nil\n}\n\n\
-             func H[V any](v V) (a, _ V, err error) { defer T(\"2\", &a, &err); return }\n\nfunc N() {}\n",
+            "package a\n\nfunc F(a int) (r0T int) { if skipT(\"0\") { return }; defer T(\"0\", &r0T); return a }\n\n\
+             func (t *T) G() (r0T int, r1T error) { if skipT(\"1\") { return }; defer T(\"1\", &r0T, &r1T);\n\treturn 1, nil\n}\n\n\
+             func H[V any](v V) (a, _ V, err error) { if skipT(\"2\") { return }; defer T(\"2\", &a, &err); return }\n\nfunc N() {}\n",
             &["F", "T.G", "H"],
         );
     }

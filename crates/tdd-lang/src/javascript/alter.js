@@ -106,10 +106,14 @@ const altered = (value, how, depth) => {
     default: return SAME;
   }
 };
-const answer = (which, value) => {
+const answer = (which, value, count) => {
   which = String(which);
   note(which);
-  if (which !== WHICH) return value;
+  if (count === 1) {
+    if (which === WHICH && HOW === 'nothing') note(which + ' nothing');
+    return which === WHICH && HOW === 'nothing';
+  }
+  if (which !== WHICH || HOW === 'nothing') return value;
   if (value !== null && typeof value === 'object' && typeof value.then === 'function') return value.then((value) => answer(which, value));
   if (value !== null && typeof value === 'object' && typeof value.next === 'function' && typeof value[Symbol.iterator] === 'function') return each(which, value);
   let other = SAME;

@@ -34,17 +34,31 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
             continue;
         }
         let id = plan.id(&code.path, name(&tree, node), tree.line(node), !is_function);
+        let is_typed = is_typed(&code.path);
+        let nothing = if is_typed { "(undefined as any)" } else { "undefined" };
+        let helper = &plan.switches.helper;
+        let body = tree.child(node, "body").filter(|_| is_function);
+        let block = body.filter(|body| tree.kind(*body) == "statement_block");
+        if let Some(block) = block {
+            insertions.push((tree.range(block).start + 1, format!(" if ({helper}({id})) return {nothing};")));
+        }
         for place in places {
             let range = tree.range(place);
-            insertions.push((range.start, format!("{}({id}, (", plan.switches.helper)));
+            if Some(place) == body {
+                insertions.push((range.start, format!("{helper}({id}) ? {nothing} : ")));
+            }
+            insertions.push((range.start, format!("{helper}({id}, (")));
             insertions.push((range.end, "))".to_owned()));
         }
     }
     if !insertions.is_empty() {
-        let is_typed = has_ending(&code.path, &["ts", "tsx", "mts", "cts"]);
-        insertions.insert(0, (start(&tree)?, helper(&plan.switches, is_typed)));
+        insertions.insert(0, (start(&tree)?, helper(&plan.switches, is_typed(&code.path))));
     }
     Some(insertions)
+}
+
+fn is_typed(path: &str) -> bool {
+    has_ending(path, &["ts", "tsx", "mts", "cts"])
 }
 
 /// Where the first statement begins, after comments and directives that have to come first.
@@ -62,13 +76,13 @@ fn helper(switches: &Switches, is_typed: bool) -> String {
     let body = serde_json::Value::from(switches.fill(HELPER)).to_string();
     if is_typed {
         format!(
-            "function {name}(i: any, v: any): any {{ const t: any = {name}; return (t.f || (t.f = new \
-             Function(\"process\", {body})((globalThis as any).process)))(i, v); }} "
+            "function {name}(i: any, v?: any): any {{ const t: any = {name}; return (t.f || (t.f = new \
+             Function(\"process\", {body})((globalThis as any).process)))(i, v, arguments.length); }} "
         )
     } else {
         format!(
             "function {name}(i, v) {{ const t = {name}; return (t.f || (t.f = new Function(\"process\", \
-             {body})(globalThis.process)))(i, v); }} "
+             {body})(globalThis.process)))(i, v, arguments.length); }} "
         )
     }
 }
@@ -156,7 +170,7 @@ mod tests {
     /// Checks the instrumented file, with short names, and the names of its functions.
     fn check(path: &str, source: &str, expected: &str, functions: &[&str]) {
         let sources = memory(&[(path, source)]);
-        let code = [NewCode { path: path.to_owned(), lines: vec![1..1000] }];
+        let code = [NewCode::whole(path)];
         let project = Project { root: String::new(), description: String::new() };
         let request = Request {
             project: &project,
@@ -181,8 +195,8 @@ mod tests {
             "a.js",
             "#!/usr/bin/env node\n'use strict'\n// Adds.\nexport function f(a) {\n  if (a) return;\n  return a, 1\n}\n\
              const g = async (a) => ({ a });\nexport default (a) => a;\n",
-            "#!/usr/bin/env node\n'use strict'\n// Adds.\nH export function f(a) {\n  if (a) return;\n  return T(0, (a, 1))\n}\n\
-             const g = async (a) => T(1, (({ a })));\nexport default (a) => T(2, (a));\n",
+            "#!/usr/bin/env node\n'use strict'\n// Adds.\nH export function f(a) { if (T(0)) return undefined;\n  if (a) return;\n  return T(0, (a, 1))\n}\n\
+             const g = async (a) => T(1) ? undefined : T(1, (({ a })));\nexport default (a) => T(2) ? undefined : T(2, (a));\n",
             &["f", "g", "default"],
         );
     }
@@ -193,8 +207,8 @@ mod tests {
             "a.ts",
             "export class C {\n  constructor() { return 1; }\n  get n(): number { return 1; }\n  set n(v) { return; }\n\
              equals(o: C) { return true; }\n  *all() { yield 1; yield* b; return 2; }\n}\n",
-            "H export class C {\n  constructor() { return 1; }\n  get n(): number { return T(0, (1)); }\n  set n(v) { return; }\n\
-             equals(o: C) { return true; }\n  *all() { yield T(1, (1)); yield* b; return 2; }\n}\n",
+            "H export class C {\n  constructor() { return 1; }\n  get n(): number { if (T(0)) return (undefined as any); return T(0, (1)); }\n  set n(v) { return; }\n\
+             equals(o: C) { return true; }\n  *all() { if (T(1)) return (undefined as any); yield T(1, (1)); yield* b; return 2; }\n}\n",
             &["C.n", "C.all"],
         );
     }
@@ -204,7 +218,7 @@ mod tests {
         check(
             "a.js",
             "const make = (n) => (m) => n + m;\nfunction f(a) { return a.map((x) => x * 2); }\n",
-            "H const make = (n) => T(0, ((m) => T(1, (n + m))));\nfunction f(a) { return T(2, (a.map((x) => x * 2))); }\n",
+            "H const make = (n) => T(0) ? undefined : T(0, ((m) => T(1) ? undefined : T(1, (n + m))));\nfunction f(a) { if (T(2)) return undefined; return T(2, (a.map((x) => x * 2))); }\n",
             &["make", "make", "f"],
         );
     }

@@ -29,7 +29,7 @@ def answer(which, value):
     """What a function returns, in the place of this value."""
     which = str(which)
     note(which)
-    if which != WHICH:
+    if which != WHICH or HOW == "nothing":
         return value
     if isinstance(value, types.CoroutineType):
         return later(which, value)
@@ -50,6 +50,37 @@ def operator(which, value):
     if hasattr(type(value), "__dict__") and type(value).__module__ != "builtins":
         return answer(which, value)
     return value
+
+
+def skip(module, names):
+    """Replaces the function that the switch names by one that does nothing."""
+    path = names.get(WHICH, "").split(".") if HOW == "nothing" else [""]
+    holder = types.SimpleNamespace(**module)
+    for part in path[:-1]:
+        holder = getattr(holder, part, None)
+    old = getattr(holder, "__dict__", {}).get(path[-1])
+    if old is None:
+        return
+
+    def nothing(*args, **kwargs):
+        note(WHICH)
+        note(WHICH + " nothing")
+
+    async def nothing_later(*args, **kwargs):
+        nothing()
+
+    def no_items(*args, **kwargs):
+        nothing()
+        yield from ()
+
+    plain = getattr(old, "__func__", None) or getattr(old, "fget", None) or old
+    flags = getattr(getattr(plain, "__code__", None), "co_flags", 0)
+    made = nothing_later if flags & 0x80 else no_items if flags & 0x20 else nothing
+    made = type(old)(made) if isinstance(old, (staticmethod, classmethod, property)) else made
+    if isinstance(holder, type):
+        setattr(holder, path[-1], made)
+    else:
+        module[path[-1]] = made
 
 
 async def later(which, value):
@@ -276,4 +307,4 @@ CHANGES = (
     (dict, table),
     (range, span),
 )
-sys.modules[__name__] = types.SimpleNamespace(answer=answer, operator=operator)
+sys.modules[__name__] = types.SimpleNamespace(answer=answer, operator=operator, skip=skip)

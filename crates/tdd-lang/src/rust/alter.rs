@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::alter_types::{Type, types};
 use super::items::{in_test_folder, items};
 use super::manifest::edition;
+use super::owns;
 use super::syntax::Tree;
 use crate::alter::{Insertions, Instrumented, NewCode, Plan, Request, is_asked};
 use crate::language::join;
@@ -168,7 +169,7 @@ fn types_named(tree: &Tree<'_>, node: usize) -> Vec<String> {
 fn impls(plan: &Plan<'_, '_>, wanted: BTreeSet<String>) -> BTreeMap<String, Insertions> {
     let sources = plan.request.sources;
     let mut known: Vec<(String, Type)> = Vec::new();
-    for path in sources.files().iter().filter(|path| path.ends_with(".rs") && !in_test_folder(path)) {
+    for path in sources.files().iter().filter(|path| owns(path) && !in_test_folder(path)) {
         let is_here = plan.request.project.relative_path(path).is_some();
         let is_old = edition(path, sources) == "2015";
         let Some(source) = sources.read(path).filter(|_| is_here && !is_old) else { continue };
@@ -204,7 +205,7 @@ mod tests {
     /// Checks the instrumented file, with short names, and the names of its functions.
     fn check(source: &str, expected: &str, functions: &[&str]) {
         let sources = memory(&[("Cargo.toml", MANIFEST), ("src/lib.rs", source)]);
-        let code = [NewCode { path: "src/lib.rs".to_owned(), lines: vec![1..1000] }];
+        let code = [NewCode::whole("src/lib.rs")];
         let project = Project { root: String::new(), description: String::new() };
         let request = Request {
             project: &project,
