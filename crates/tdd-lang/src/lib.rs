@@ -7,6 +7,7 @@
 
 mod analysis;
 mod by_command;
+pub mod called;
 mod code;
 pub mod complaint;
 mod coverage;
