@@ -187,7 +187,7 @@ impl Tree<'_> {
                 break;
             }
             let Some(text) = self.sources.read(source) else { continue };
-            if !(text.contains(stem) || LISTING.iter().any(|word| text.contains(word)) || text.contains("{")) {
+            if !(text.contains(stem) || LISTING.iter().any(|word| text.contains(word)) || text.contains('{')) {
                 continue;
             }
             for line in reading_lines(&text, source, path, self.sources) {
@@ -275,7 +275,6 @@ fn before_literal<'p>(literal: &str, path: &'p str, reading: bool, lists: bool) 
         let start = starts.rev().find(|start| pattern::matches(&glob, &parts[*start..end].join("/")))?;
         Some(parts[..start].iter().map(|part| part.len() + 1).sum::<usize>())
     };
-    let is_folder = |end: usize| end < parts.len();
     let in_full = matches(parts.len()).filter(|start| {
         let plain_name = !last.contains('.') && !reading;
         let only_pattern = wanted.len() == 1 && last.starts_with('*') && !lists && *start == 0;
@@ -287,7 +286,7 @@ fn before_literal<'p>(literal: &str, path: &'p str, reading: bool, lists: bool) 
         let rest = stem.strip_suffix(glob.as_str())?;
         (rest.is_empty() || rest.ends_with('/')).then_some(rest.len())
     };
-    let as_folder = || (1..parts.len()).filter(|end| lists && is_folder(*end)).find_map(|end| matches(end));
+    let as_folder = || (1..parts.len()).filter(|_| lists).find_map(&matches);
     let start = in_full.or_else(without_ending).or_else(as_folder)?;
     Some(path[..start].trim_end_matches('/'))
 }
