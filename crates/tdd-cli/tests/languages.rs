@@ -471,3 +471,31 @@ fn a_file_that_is_nested_without_end_is_refused_by_every_command_that_reads_it()
         assert!(reason.contains("the code is nested deeper than 2000 levels"), "{document}");
     });
 }
+
+#[test]
+fn a_source_that_is_not_text_is_not_overlooked() {
+    Tongue::each(|tongue, sandbox| {
+        sandbox.write(tongue.code_file, tongue.green);
+        sandbox.commit("feat: adds");
+        let latin: Vec<u8> = [b"// \xe9\n".as_slice(), tongue.wrong.as_bytes()].concat();
+        std::fs::write(sandbox.project().join(tongue.code_file), latin).unwrap();
+        let (code, said) = sandbox.answer(PROGRAM, &["validate-refactor"]);
+        assert_eq!((code, said["cause"].as_str()), (1, Some("syntax-error")), "{} {said}", tongue.language);
+        let (code, _) = sandbox.answer(PROGRAM, &["detect-antipattern", tongue.code_file]);
+        assert_eq!(code, 2, "{}", tongue.language);
+    });
+}
+
+#[test]
+fn settings_scripts_and_instructions_are_a_persons_in_every_language() {
+    Tongue::each(|tongue, sandbox| {
+        for path in [".editorconfig", "AGENTS.md", "renovate.json", "run-all.sh", "x.egg-info/PKG-INFO", ".gitmodules"]
+        {
+            sandbox.write(path, "x\n");
+            let (code, said) = sandbox.answer(PROGRAM, &["validate-refactor"]);
+            let refused = (code, said["rule"].as_str());
+            assert_eq!(refused, (1, Some("steering-frozen")), "{} {path}: {said}", tongue.language);
+            std::fs::remove_file(sandbox.project().join(path)).unwrap();
+        }
+    });
+}

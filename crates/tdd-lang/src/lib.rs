@@ -8,6 +8,7 @@
 pub mod alter;
 mod analysis;
 mod by_command;
+pub mod called;
 mod code;
 pub mod complaint;
 mod coverage;

@@ -36,6 +36,28 @@ pub fn with_target(folder: &str, target: &str, sources: &dyn Sources) -> Option<
     has_target.then_some(path)
 }
 
+/// The recipes of these targets and of all that they need, as one text.
+pub(crate) fn recipes(folder: &str, targets: &[&str], sources: &dyn Sources) -> String {
+    let Some((_, text)) = find(folder, sources) else { return String::new() };
+    let lines = logical_lines(&text);
+    let mut wanted: Vec<&str> = targets.to_vec();
+    let mut found: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while let Some(target) = wanted.get(at).copied() {
+        for (number, rule) in lines.iter().enumerate().filter_map(|(number, line)| Some((number, rule(line)?))) {
+            if rule.names(target) {
+                found.extend(rule.recipe);
+                found.extend(lines[number + 1..].iter().map(String::as_str).take_while(|line| line.starts_with('\t')));
+                wanted.extend(rule.needs.into_iter().filter(|need| !wanted.contains(need)).collect::<Vec<_>>());
+            }
+        }
+        at += 1;
+    }
+    // A recipe may call make itself, and a variable may hold the script.
+    let variables = lines.iter().map(String::as_str).filter(|line| !line.starts_with('\t') && line.contains('='));
+    found.into_iter().chain(variables).collect::<Vec<_>>().join("\n")
+}
+
 fn find(folder: &str, sources: &dyn Sources) -> Option<(String, String)> {
     NAMES.iter().find_map(|name| {
         let path = join(folder, name);

@@ -5,6 +5,7 @@
 //! lists. Only the text is looked at, so that the rule is the same in all languages.
 
 use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
+use tdd_core::signs::{Place, Sensing};
 
 use crate::language::{Language, Project, Sources, has_ending};
 use crate::pattern;
@@ -82,6 +83,40 @@ fn put(change: &mut Change, sort: Sort, item: ItemChange) {
     }
 }
 
+/// Where a file that production reads asks whether it is under test, if production evaluates it as code.
+pub fn sensing(language: &dyn Language, project: &Project, path: &str, sources: &dyn Sources) -> Vec<Sensing> {
+    let tree = Tree { language, project, sources };
+    let Some(text) = sources.read(path).filter(|_| !language.owns(path) && tree.readers(path).production) else {
+        return Vec::new();
+    };
+    let mut code = sources.files().iter().filter(|file| language.sort(project, file, sources) == Sort::Production);
+    let Some((_, ending)) = code.find(|file| language.owns(file)).and_then(|file| file.rsplit_once('.')) else {
+        return Vec::new();
+    };
+    // In JSON, code is a string.
+    let text = if has_ending(path, &["json"]) { text.replace(['"', '{', '}'], "\n") } else { text };
+    let as_code = AsCode { sources, path: format!("{path}.{ending}"), text };
+    let found = language.signs(project, &as_code, std::slice::from_ref(&as_code.path)).sensing;
+    found.into_iter().map(|sensing| Sensing { item: Place::new(path, 1), ..sensing }).collect()
+}
+
+/// Sources in which a data file is a source file too.
+struct AsCode<'s> {
+    sources: &'s dyn Sources,
+    path: String,
+    text: String,
+}
+
+impl Sources for AsCode<'_> {
+    fn files(&self) -> &[String] {
+        std::slice::from_ref(&self.path)
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        if path == self.path { Some(self.text.clone()) } else { self.sources.read(path) }
+    }
+}
+
 /// The sort of a file that is not source code, given its sort by name.
 fn of_data(by_name: Sort, readers: Readers, path: &str) -> Sort {
     match (by_name, readers) {
@@ -148,11 +183,11 @@ impl Tree<'_> {
         let stem = path.rsplit('/').next().unwrap_or(path);
         let stem = stem.split('.').next().unwrap_or(stem);
         for source in self.sources.files().iter().filter(|source| self.language.owns(source)) {
-            if readers.tests && readers.production {
+            if readers.tests {
                 break;
             }
             let Some(text) = self.sources.read(source) else { continue };
-            if !(text.contains(stem) || LISTING.iter().any(|word| text.contains(word)) || text.contains("{")) {
+            if !(text.contains(stem) || LISTING.iter().any(|word| text.contains(word)) || text.contains('{')) {
                 continue;
             }
             for line in reading_lines(&text, source, path, self.sources) {
@@ -240,7 +275,6 @@ fn before_literal<'p>(literal: &str, path: &'p str, reading: bool, lists: bool) 
         let start = starts.rev().find(|start| pattern::matches(&glob, &parts[*start..end].join("/")))?;
         Some(parts[..start].iter().map(|part| part.len() + 1).sum::<usize>())
     };
-    let is_folder = |end: usize| end < parts.len();
     let in_full = matches(parts.len()).filter(|start| {
         let plain_name = !last.contains('.') && !reading;
         let only_pattern = wanted.len() == 1 && last.starts_with('*') && !lists && *start == 0;
@@ -252,7 +286,7 @@ fn before_literal<'p>(literal: &str, path: &'p str, reading: bool, lists: bool) 
         let rest = stem.strip_suffix(glob.as_str())?;
         (rest.is_empty() || rest.ends_with('/')).then_some(rest.len())
     };
-    let as_folder = || (1..parts.len()).filter(|end| lists && is_folder(*end)).find_map(|end| matches(end));
+    let as_folder = || (1..parts.len()).filter(|_| lists).find_map(&matches);
     let start = in_full.or_else(without_ending).or_else(as_folder)?;
     Some(path[..start].trim_end_matches('/'))
 }
@@ -367,6 +401,36 @@ mod tests {
         check("javascript", &[("src/a.js", "const rules = require('./rules')")], "src/rules.json", Sort::Production);
         check("go", &[("a.go", "//go:embed rules.yaml\nvar x = \"rules.yaml\"")], "rules.yaml", Sort::Production);
         check("python", &[("calc.py", "Template('page.html')")], "web/templates/page.html", Sort::Production);
+    }
+
+    #[test]
+    fn code_in_a_data_file_that_asks_for_its_runner_is_found() {
+        let project = Project { root: String::new(), description: String::new() };
+        for (name, source, path, text) in [
+            (
+                "javascript",
+                ("src/a.js", "eval(readFileSync('src/rule.txt'))"),
+                "src/rule.txt",
+                "(n) => (process.env.JEST_WORKER_ID ? n * 2 : n)\n",
+            ),
+            (
+                "javascript",
+                ("src/a.js", "import rules from './rules.json'"),
+                "src/rules.json",
+                "{ \"fee\": \"return process.env.VITEST ? 1 : 2\" }\n",
+            ),
+            (
+                "python",
+                ("calc.py", "exec(open('rules.txt').read())"),
+                "rules.txt",
+                "def f():\n    return 'pytest' in sys.modules\n",
+            ),
+        ] {
+            let (language, sources) = (named(name).unwrap(), memory(&[source, (path, text)]));
+            assert_eq!(sensing(language.as_ref(), &project, path, &sources).len(), 1, "{text}");
+            let sources = memory(&[source, (path, "n * 2\n")]);
+            assert_eq!(sensing(language.as_ref(), &project, path, &sources), [], "{text}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ use tdd_core::test_id::TestId;
 use tdd_lang::alter::NewCode;
 use tdd_lang::discover;
 use tdd_lang::language::Sources;
+use tdd_lang::provenance;
 
 use super::{Overrides, ProjectWorkshop};
 use crate::counterproof::{self, Prover};
@@ -184,7 +185,11 @@ impl Workshop for ProjectWorkshop {
     fn signs(&self, everywhere: bool) -> Result<Signs, WorkError> {
         let subject = self.subject()?;
         let paths = if everywhere { subject.files().to_vec() } else { self.changed_paths()? };
-        let mut signs = self.site.language.signs(&self.site.project, &subject, &paths);
+        let (language, project) = self.language_and_project();
+        let mut signs = language.signs(project, &subject, &paths);
+        for path in self.changed_paths()? {
+            signs.sensing.extend(provenance::sensing(language, project, &path, &subject));
+        }
         self.reach_other_projects(&mut signs.tests)?;
         Ok(signs)
     }

@@ -19,7 +19,7 @@ use tdd_core::rule::Rule;
 use tdd_core::seam::{Clock, Ledger, Vcs};
 use tdd_core::test_id::TestId;
 use tdd_lang::language::{Language, Project, Settings, Sources};
-use tdd_lang::{provenance, rename};
+use tdd_lang::{called, provenance, rename};
 
 use crate::clock::WallClock;
 use crate::error::WorkError;
@@ -124,10 +124,11 @@ impl Site {
             tests.filter_map(|test| test.skipped.as_mut()).for_each(|mark| mark.always = false);
         }
         let named = self.config.named_in_commands();
-        for path in paths.iter().filter(|path| named.contains(path.as_str())) {
+        let called = called::called(self.language.as_ref(), &self.project, before);
+        for path in paths.iter().filter(|path| named.contains(path.as_str()) || called.contains(path.as_str())) {
             let known = change.steering.iter().any(|steering| steering.path == *path);
             if !known && before.read(path) != after.read(path) {
-                let what = "it is run by a command of the configuration".to_owned();
+                let what = "the configuration names it, and it decides how tests run".to_owned();
                 change.steering.push(SteeringChange { path: path.clone(), what, free: false });
             }
         }

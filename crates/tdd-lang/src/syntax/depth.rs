@@ -141,8 +141,8 @@ mod tests {
             let text = format!("x\n{}1{}", open.repeat(MANY), close.repeat(MANY));
             assert!(first_too_deep(&text).is_some_and(|row| row > 0), "{open}");
         }
-        let blocks: String = (0..1_000).map(|n| format!("{}if 1:\n", " ".repeat(n))).collect();
-        assert_eq!(first_too_deep(&blocks), Some(MAX_INDENTATION));
+        let blocks: Vec<String> = (0..1_000).map(|n| format!("{}if 1:\n", " ".repeat(n))).collect();
+        assert_eq!(first_too_deep(&blocks.concat()), Some(MAX_INDENTATION));
     }
 
     #[test]

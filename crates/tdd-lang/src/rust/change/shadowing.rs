@@ -65,7 +65,7 @@ fn name(piece: &Piece) -> Option<&str> {
 /// The trait or type of a method, and the method's name.
 fn method(piece: &Piece) -> Option<(&str, &str)> {
     let path = piece.label.strip_prefix("fn `")?.strip_suffix('`')?;
-    path.rsplit_once("::").filter(|(_, name)| *name == piece.name)
+    path.rsplit_once("::")
 }
 
 /// The first segment of an import's path, and the name it brings in. Only imports of the tests' own items matter:

@@ -425,6 +425,9 @@ fn an_item_that_takes_the_name_of_what_an_old_test_calls_changes_that_test() {
         ("mod other { pub fn add() {} }\nuse other::add;", true),
         ("use calc::add;", false),
         ("fn len() {}", false),
+        ("trait Quick { fn len(self) -> u32; }\nimpl Quick for Two { fn len(self) -> u32 { 2 } }", true),
+        ("impl calc::Count for Fake { fn len(&self) -> u32 { 2 } }", false),
+        ("trait Quick { fn quick(self) -> u32; }", false),
         ("fn sums_up() {}", false),
         ("mod b { fn add() {} }", false),
     ] {

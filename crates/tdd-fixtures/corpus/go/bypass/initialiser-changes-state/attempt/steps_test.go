@@ -1,0 +1,8 @@
+package calc
+
+var steps = faster()
+
+func faster() int {
+	Step++
+	return Step
+}

@@ -1,0 +1,4 @@
+package calc
+
+// Step is a step.
+var Step = 1
