@@ -26,6 +26,7 @@ pub mod modules;
 mod mutants;
 pub mod nextest;
 pub mod places;
+mod plain;
 mod production;
 pub mod project;
 pub mod scaffold;
@@ -50,6 +51,7 @@ use tdd_core::test_id::TestId;
 use self::antipattern as signs;
 use crate::item::Items;
 use crate::language::{Language, NoSources, Project, Settings, Sources, answered_by_modules, has_ending};
+use crate::plain::{Copies, Plainly};
 use crate::test_words;
 use crate::twin::ScratchNeeds;
 
@@ -125,6 +127,10 @@ impl Language for Rust {
         let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
         let indent = text.get(before..).map_or(0, |rest| rest.len() - rest.trim_start().len());
         !production::Production::of(sources, BTreeSet::new()).holds(path, before + indent)
+    }
+
+    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+        plain::plainly(copies)
     }
 
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds {
