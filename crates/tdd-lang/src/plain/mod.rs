@@ -195,3 +195,60 @@ fn outcome(name: &str, finished: &Finished) -> Outcome {
         (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", said())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tdd_core::command::Captured;
+
+    use super::*;
+    use crate::fixture::memory;
+    use crate::language::NoSources;
+
+    fn finished(exit: Exit, stdout: &str) -> Finished {
+        let (stdout, stderr) = (Captured::whole(stdout), Captured::whole("said"));
+        Finished { exit, stdout, stderr, duration: Duration::ZERO, folder: "/tree".to_owned() }
+    }
+
+    #[test]
+    fn a_copy_passes_only_if_the_program_says_so_and_ends_well() {
+        let check = |exit: Exit, said: &str, cause: Option<Cause>| {
+            assert_eq!(outcome("t_1", &finished(exit, said)).cause(), cause, "{said}");
+        };
+        check(Exit::Passed, "t_1 pass\n", None);
+        check(Exit::Passed, "t_1 pass pass\n", None);
+        check(Exit::Failed(1), "t_1 pass fail\n", Some(Cause::Assertion));
+        check(Exit::Failed(1), "t_1 fail\n", Some(Cause::Assertion));
+        check(Exit::Failed(1), "t_1 pass\n", Some(Cause::Crash));
+        check(Exit::Passed, "t_2 pass\n", Some(Cause::Crash));
+        check(Exit::Passed, "", Some(Cause::Crash));
+        check(Exit::TimedOut, "t_1 pass\n", Some(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_built_proves_nothing() {
+        let id = TestId::native("a", "t_1");
+        let start = Start { folder: "sub".to_owned(), listed: None, env: Vec::new(), timeout: Duration::from_secs(1) };
+        let mut suite = PlainSuite::new(PlainProgram {
+            files: Vec::new(),
+            sources: vec!["sub/a_test.go".to_owned()],
+            build: CommandSpec::new(["go", "build"], Duration::from_secs(1)).in_dir("sub"),
+            executable: None,
+            tests: vec![(id.clone(), "t_1".to_owned())],
+            repeated: id.clone(),
+            start,
+        });
+        let Next::Run(jobs) = suite.next(&NoSources) else { panic!("nothing to build") };
+        assert_eq!(jobs[0].command.argv[4..], ["./..", "sub/a_test.go", "go", "build"]);
+        suite.feed(vec![finished(Exit::Passed, "no path\n")]);
+        let Next::Done(report) = suite.next(&NoSources) else { panic!("there is nothing to run") };
+        assert_eq!(report.get(&id).unwrap().outcome.cause(), Some(Cause::UnrelatedCompileError));
+    }
+
+    #[test]
+    fn a_program_finds_everything_but_sources_outside_of_test_data() {
+        let sources = memory(&[("a.go", ""), ("b.txt", ""), ("x/testdata/c.go", "")]);
+        assert_eq!(without_sources(&sources, |file| file.ends_with(".go")).unwrap(), "./b.txt\n./x/testdata/c.go\n");
+    }
+}

@@ -27,6 +27,7 @@ mod merge;
 pub mod modules;
 pub mod nextest;
 pub mod places;
+mod plain;
 mod production;
 pub mod project;
 pub mod scaffold;
@@ -52,6 +53,7 @@ use self::antipattern as signs;
 use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, NoSources, Project, Settings, Sources, answered_by_modules, has_ending};
+use crate::plain::{Copies, Plainly};
 use crate::test_words;
 use crate::twin::ScratchNeeds;
 
@@ -131,6 +133,10 @@ impl Language for Rust {
         let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
         let indent = text.get(before..).map_or(0, |rest| rest.len() - rest.trim_start().len());
         !production::Production::of(sources, BTreeSet::new()).holds(path, before + indent)
+    }
+
+    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+        plain::plainly(copies)
     }
 
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds {
