@@ -4,14 +4,16 @@
 //! every step (last commit, open requirements, target, failure) come last, so that the server's prefix cache hits.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tdd_core::change::Sort;
-use tdd_core::cycle::Role;
+use tdd_core::cycle::{Role, Turn};
 use tdd_core::report::Cause;
 use tdd_core::seam::{File, KataCut, StepContext, Target};
 
 use crate::checklist;
 use crate::cut;
+use crate::prompts::AnswerFormat;
 
 /// The facts that a brief is written from.
 #[derive(Clone, Debug)]
@@ -35,6 +37,22 @@ pub struct Written {
     pub longest: usize,
     /// Set if the kata was shortened.
     pub kata_cut: Option<KataCut>,
+}
+
+/// What a model that answers in fenced files is shown instead, when it writes tests or code: those files and no others,
+/// and no last commit. Small models follow a short prompt better.
+pub(crate) fn short(context: &StepContext, files: &mut Vec<File>, format: AnswerFormat) -> Option<StepContext> {
+    if format != AnswerFormat::Files || !matches!(context.turn, Turn::Red { .. } | Turn::Green { .. }) {
+        return None;
+    }
+    files.retain(|file| matches!(file.sort, Sort::Test | Sort::Production) && !is_hidden(&file.path));
+    let paths = files.iter().map(|file| file.path.clone()).collect();
+    Some(StepContext { git_last_commit_msg: String::new(), repo_snapshot_paths: Arc::new(paths), ..context.clone() })
+}
+
+/// Whether a file's name begins with a dot, as that of `.gitkeep`: such a file holds no code.
+pub(crate) fn is_hidden(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with('.'))
 }
 
 /// Whether a kata fits into the brief.

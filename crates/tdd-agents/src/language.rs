@@ -136,6 +136,12 @@ pub fn test_place(language: &str) -> &'static str {
     notes(language).test_place
 }
 
+/// The file for the tests of a module; `None` if the language has no usual place.
+pub fn test_path(language: &str, module: &str) -> Option<String> {
+    let (path, _) = notes(language).test;
+    path.contains("leap").then(|| path.replace("leap", module))
+}
+
 /// An example answer for a part, taken from an unrelated project.
 pub fn example(language: &str, part: Part) -> String {
     let notes = notes(language);

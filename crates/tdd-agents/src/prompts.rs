@@ -1,6 +1,6 @@
 //! The built-in prompts and a project's overrides of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files::FILES_ANSWER;
 use crate::language;
@@ -64,7 +64,7 @@ pub enum PromptError {
 }
 
 /// Name, text and allowed placeholders of each prompt.
-const OURS: [(&str, &str, &[&str]); 14] = [
+const OURS: [(&str, &str, &[&str]); 16] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
@@ -72,12 +72,14 @@ const OURS: [(&str, &str, &[&str]); 14] = [
     ("files", include_str!("../prompts/files.md"), &["example"]),
     ("fresh", include_str!("../prompts/fresh.md"), &[]),
     ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
+    ("implementor-files", include_str!("../prompts/implementor-files.md"), &SYSTEM),
     ("mend", include_str!("../prompts/mend.md"), &SYSTEM),
     ("plan", include_str!("../prompts/plan.md"), &["aim"]),
     ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
     ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
     ("send", include_str!("../prompts/send.md"), &["aim"]),
     ("tester", include_str!("../prompts/tester.md"), &SYSTEM),
+    ("tester-files", include_str!("../prompts/tester-files.md"), &SYSTEM),
     ("tools", include_str!("../prompts/tools.md"), &["language"]),
 ];
 
@@ -93,11 +95,17 @@ impl Prompts {
     /// The built-in prompts with a project's overrides applied.
     pub fn new(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
+        let own: BTreeSet<String> = overrides.keys().cloned().collect();
         for (name, text) in overrides {
             let Some((ours, _, placeholders)) = OURS.into_iter().find(|(ours, _, _)| *ours == name) else {
                 return Err(PromptError::Unknown { name, known: listed(OURS.iter().map(|(ours, _, _)| *ours)) });
             };
             check(ours, &text, placeholders)?;
+            // The override of a role holds for fenced files too, unless there is one for them.
+            let in_files = OURS.into_iter().find(|(name, _, _)| name.strip_suffix("-files") == Some(ours));
+            if let Some((name, _, _)) = in_files.filter(|(name, _, _)| !own.contains(*name)) {
+                prompts.texts.insert(name, text.clone());
+            }
             prompts.texts.insert(ours, text);
         }
         Ok(prompts)
@@ -115,7 +123,12 @@ impl Prompts {
             AnswerFormat::Tools => self.filled("tools", &[("language", title)]),
         };
         let places = language::places(language);
-        self.filled(part.name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
+        let name = match (format, part.name) {
+            (AnswerFormat::Files, "tester") => "tester-files",
+            (AnswerFormat::Files, "implementor") => "implementor-files",
+            (_, name) => name,
+        };
+        self.filled(name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
     }
 
     /// The request for a plan.
@@ -263,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_cannot_be_used_is_told_why() {
-        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tools`";
+        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `implementor-files`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tester-files`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; delete the file to use the built-in prompt");
         let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";

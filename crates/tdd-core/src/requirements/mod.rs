@@ -111,6 +111,15 @@ impl Requirements {
     }
 }
 
+/// Whether every number and every quoted text in this code stands in the kata.
+pub fn gives_all_values(kata: &str, code: &str) -> bool {
+    let kata = head(kata, MAX_KATA);
+    let known = literals::tokens(kata);
+    let is_number = |value: &str| value.starts_with(|c: char| c.is_ascii_digit());
+    let is_given = |value: String| known.contains_key(&value) || (!is_number(&value) && kata.contains(&value));
+    code.lines().flat_map(literals::values).all(is_given)
+}
+
 /// The beginning of a text, in at most `max` bytes.
 fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
