@@ -474,7 +474,12 @@ impl Conversation {
         {
             return resolve::plan(plan, self.part, host);
         }
-        let answer = files::read(text, self.default_path.as_deref())?;
+        let answer = match files::read(text, self.default_path.as_deref()) {
+            Err(ReplyError::Cut) if self.part.phase == Phase::Red => {
+                files::read(&later::whole_tests(text), self.default_path.as_deref())?
+            }
+            answer => answer?,
+        };
         let is_nothing = answer.blocks.is_empty() && answer.said == StepResult::default();
         if is_nothing && self.part.must_edit {
             return Err(ReplyError::NoBlock.into());

@@ -29,6 +29,12 @@ pub(crate) fn split(result: &mut StepResult, kata: &str, host: &mut dyn AgentHos
     Ok(())
 }
 
+/// The beginning of an answer that breaks off in a fenced block, without the test that it breaks off in.
+pub(crate) fn whole_tests(text: &str) -> String {
+    let whole = text.trim_end().rfind("\n\n").map_or("", |end| &text[..end]);
+    format!("{}\n```\n", whole.trim_end())
+}
+
 /// The edits of a test that was put aside, for the files as they are now; `None` if it is not worth a turn any more. A
 /// test that fails must take its values from the kata: there is code by now that does what the kata says, and so the
 /// test is as likely to be wrong.
@@ -100,4 +106,17 @@ fn edits_of(files: &Files) -> Vec<Edit> {
         text.as_ref().map(|content| Edit { path: path.clone(), action: Action::Upsert { content: content.clone() } })
     };
     files.iter().filter_map(upsert).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_breaks_off_keeps_its_whole_tests() {
+        let whole = "tests/test_a.py\n```python\nfrom a import f\n\n\ndef test_a():\n    assert f(1) == 1";
+        let cut = format!("{whole}\n\n\ndef test_b():\n    assert f(2) == 2\n    assert f(3) ==");
+        assert_eq!(whole_tests(&cut), format!("{whole}\n```\n"));
+        assert_eq!(whole_tests("a.py\n```python\nx = 1"), "\n```\n", "nothing is whole");
+    }
 }

@@ -83,7 +83,7 @@ const OURS: [(&str, &str, &[&str]); 16] = [
     ("tools", include_str!("../prompts/tools.md"), &["language"]),
 ];
 
-const SYSTEM: [&str; 3] = ["language", "places", "answer"];
+const SYSTEM: [&str; 4] = ["language", "places", "answer", "example"];
 
 impl Default for Prompts {
     fn default() -> Self {
@@ -128,7 +128,10 @@ impl Prompts {
             (AnswerFormat::Files, "implementor") => "implementor-files",
             (_, name) => name,
         };
-        self.filled(name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
+        let example = language::code_example(language, part);
+        let values =
+            [("language", title), ("places", places), ("answer", answer.trim_end()), ("example", example.trim_end())];
+        self.filled(name, &values)
     }
 
     /// The request for a plan.
@@ -279,7 +282,8 @@ mod tests {
         let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `implementor-files`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tester-files`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; delete the file to use the built-in prompt");
-        let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";
+        let expected =
+            "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`, `example`";
         wrong("tester", "{{language}} {{lang}}", expected);
         wrong("fresh", "{{aim}}", "the prompt `fresh` has the placeholder `{{aim}}`; it may have none");
         wrong("plan", "Send the edit_plan.", "the prompt `plan` must not name `edit_plan`");

@@ -113,6 +113,9 @@ enum Call {
     Tools,
 }
 
+/// Most tokens of a tester's list of tests: of a longer answer the first tests are taken.
+const MAX_LIST_TOKENS: u32 = 400;
+
 /// Files longer than this may be changed by `replace`.
 const LONG_FILE: usize = 6_000;
 
@@ -317,7 +320,9 @@ impl Talk {
 
     fn ask(&self, what: &str, form: Form) -> Ask {
         let key = format!("step-{}-{}-{what}", self.stage.step, self.stage.part.name);
-        Ask { key, messages: self.messages.clone(), form, repeated: self.repeated }
+        let is_list = self.stage.format == AnswerFormat::Files && self.stage.part.phase == Phase::Red;
+        let max_tokens = is_list.then_some(MAX_LIST_TOKENS);
+        Ask { key, messages: self.messages.clone(), form, repeated: self.repeated, max_tokens }
     }
 
     /// Adds the next request. A request that was not answered is repeated unchanged.
