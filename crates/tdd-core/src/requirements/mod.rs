@@ -115,7 +115,7 @@ impl Requirements {
 pub fn gives_all_values(kata: &str, code: &str) -> bool {
     let kata = head(kata, MAX_KATA);
     let known = literals::tokens(kata);
-    let is_number = |value: &str| value.starts_with(|c: char| c.is_ascii_digit());
+    let is_number = |value: &str| !value.is_empty() && value.chars().all(|c| c.is_ascii_digit() || c == '.');
     let is_given = |value: String| {
         if is_number(&value) { known.contains_key(&value) } else { stands_apart(kata, &value) }
     };
