@@ -106,8 +106,9 @@ impl Part {
     pub fn short_aim(self, path: Option<&str>, target: Option<&str>) -> Option<String> {
         match (self.phase, path, target) {
             (Phase::Red, Some(path), None) => Some(format!("Write the tests that are missing, in `{path}`.")),
-            (Phase::Green, Some(path), Some(id)) => {
-                Some(format!("Write `{path}`, so that `{id}` passes and the code does all that the kata says."))
+            (Phase::Green, path, Some(id)) => {
+                let place = path.map_or_else(|| "the production code".to_owned(), |path| format!("`{path}`"));
+                Some(format!("Write {place}, so that `{id}` passes and the code does all that the kata says."))
             }
             (Phase::Red | Phase::Green | Phase::Refactor | Phase::RethinkTest, _, _) => None,
         }

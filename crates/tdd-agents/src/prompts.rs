@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tdd_core::cycle::Phase;
+
 use crate::files::FILES_ANSWER;
 use crate::language;
 use crate::part::Part;
@@ -64,7 +66,7 @@ pub enum PromptError {
 }
 
 /// Name, text and allowed placeholders of each prompt.
-const OURS: [(&str, &str, &[&str]); 16] = [
+const OURS: [(&str, &str, &[&str]); 17] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
@@ -78,6 +80,7 @@ const OURS: [(&str, &str, &[&str]); 16] = [
     ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
     ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
     ("send", include_str!("../prompts/send.md"), &["aim"]),
+    ("send-code", include_str!("../prompts/send-code.md"), &["aim"]),
     ("tester", include_str!("../prompts/tester.md"), &SYSTEM),
     ("tester-files", include_str!("../prompts/tester-files.md"), &SYSTEM),
     ("tools", include_str!("../prompts/tools.md"), &["language"]),
@@ -140,9 +143,10 @@ impl Prompts {
     }
 
     /// The request for edits or tool calls.
-    pub fn act(&self, aim: &str, format: AnswerFormat) -> String {
+    pub fn act(&self, part: Part, aim: &str, format: AnswerFormat) -> String {
         let name = match format {
             AnswerFormat::EditPlan => "edit",
+            AnswerFormat::Files if part.phase == Phase::Green => "send-code",
             AnswerFormat::Files => "send",
             AnswerFormat::Tools => "act",
         };
@@ -182,7 +186,7 @@ fn check(name: &'static str, text: &str, placeholders: &[&str]) -> Result<(), Pr
     }
     let words: &[(&'static str, bool)] = match name {
         "edit" => &[(EDIT_PLAN, true)],
-        "send" => &[(FILES_ANSWER, true)],
+        "send" | "send-code" => &[(FILES_ANSWER, true)],
         "plan" => &[(EDIT_PLAN, false), (FILES_ANSWER, false)],
         _ => &[],
     };
@@ -219,7 +223,6 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdd_core::cycle::Phase;
 
     fn with(name: &str, text: &str) -> Result<Prompts, PromptError> {
         Prompts::new(BTreeMap::from([(name.to_owned(), text.to_owned())]))
@@ -274,12 +277,12 @@ mod tests {
     #[test]
     fn what_a_placeholder_becomes_is_not_read_again() {
         let prompts = with("edit", "{{aim}} edit_plan").unwrap();
-        assert_eq!(prompts.act("{{aim}}", AnswerFormat::EditPlan), "{{aim}} edit_plan");
+        assert_eq!(prompts.act(Part::of(Phase::Red), "{{aim}}", AnswerFormat::EditPlan), "{{aim}} edit_plan");
     }
 
     #[test]
     fn a_prompt_that_cannot_be_used_is_told_why() {
-        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `implementor-files`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tester-files`, `tools`";
+        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `implementor-files`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `send-code`, `tester`, `tester-files`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; delete the file to use the built-in prompt");
         let expected =

@@ -151,7 +151,7 @@ impl Talk {
         let requests = Requests {
             // A target may be called `edit_plan`, a word that the request for a plan must not contain.
             plan: prompts.plan(&aim(None)),
-            act: prompts.act(&aim(stage.target.as_ref().map(TestId::as_str)), stage.format),
+            act: prompts.act(stage.part, &aim(stage.target.as_ref().map(TestId::as_str)), stage.format),
             fresh: prompts.fresh(),
         };
         let offers = Offers {
