@@ -19,7 +19,7 @@ use tdd_core::test_id::TestId;
 use tdd_llm::client::{Answer, Ask};
 use tdd_llm::error::LlmError;
 
-use crate::brief::{self, Brief};
+use crate::brief::{self, Brief, Order};
 use crate::failure::Failure;
 use crate::files;
 use crate::language;
@@ -187,8 +187,9 @@ impl<V: RoleModel> ModelAgent<V> {
         };
         let mut files = host.shown()?;
         let short = brief::short(context, &mut files, stage.format);
-        let brief =
-            Brief { context: short.as_ref().unwrap_or(context), files: &files, target: context.target.as_ref() };
+        let order = if short.is_some() { Order::CodeLast } else { Order::Stable };
+        let shown = short.as_ref().unwrap_or(context);
+        let brief = Brief { context: shown, files: &files, target: context.target.as_ref(), order };
         let written = brief.write(stage.brief_bytes(&self.prompts));
         if let Some(cut) = written.kata_cut {
             host.kata_cut(cut);

@@ -24,6 +24,18 @@ pub struct Brief<'a> {
     pub files: &'a [File],
     /// The test that the step is about.
     pub target: Option<&'a Target>,
+    /// The order of its parts.
+    pub order: Order,
+}
+
+/// The order of a brief's parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// What changes most comes last, so that the server's prefix cache hits.
+    #[default]
+    Stable,
+    /// The files come last, and the code behind the tests: a small model copies what it read last.
+    CodeLast,
 }
 
 /// A finished brief.
@@ -144,7 +156,11 @@ impl Brief<'_> {
     fn parts(&self, tree: &[&str], files: &[&File], shares: &Shares) -> Parts {
         Parts {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
-            tree: format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
+            tree: match self.order {
+                Order::Stable => format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
+                Order::CodeLast => "\n# Files\n".to_owned(),
+            },
+            order: self.order,
             commit: self.last_commit(shares),
             requirements: checklist::section(self.context.progress.as_ref(), shares.requirements),
             target: self.target.map_or_else(
@@ -270,6 +286,7 @@ struct Parts {
     commit: String,
     requirements: String,
     target: String,
+    order: Order,
 }
 
 impl Parts {
@@ -278,7 +295,11 @@ impl Parts {
     }
 
     fn joined(&self, files: &str, omission: &str) -> String {
-        [&self.kata, &self.tree, files, omission, &self.commit, &self.requirements, &self.target].concat()
+        let Self { kata, tree, commit, requirements, target, order } = self;
+        match order {
+            Order::Stable => [kata, tree, files, omission, commit, requirements, target].concat(),
+            Order::CodeLast => [kata, commit, requirements, target, tree, files, omission].concat(),
+        }
     }
 }
 
