@@ -57,7 +57,13 @@ pub(crate) fn short(context: &StepContext, files: &mut Vec<File>, format: Answer
     if format != AnswerFormat::Files || !matches!(context.turn, Turn::Red { .. } | Turn::Green { .. }) {
         return None;
     }
-    files.retain(|file| matches!(file.sort, Sort::Test | Sort::Production) && !is_hidden(&file.path));
+    // A small model that sees a test sends it back as its answer. Code that runs needs only the failed assertion; code that
+    // is missing gets its names from the test.
+    let runs = matches!(context.turn, Turn::Green { .. })
+        && context.target.as_ref().is_some_and(|target| target.cause == Cause::Assertion)
+        && files.iter().any(|file| file.sort == Sort::Production && !is_hidden(&file.path));
+    let is_shown = |sort: Sort| sort == Sort::Production || sort == Sort::Test && !runs;
+    files.retain(|file| is_shown(file.sort) && !is_hidden(&file.path));
     let paths = files.iter().map(|file| file.path.clone()).collect();
     Some(StepContext { git_last_commit_msg: String::new(), repo_snapshot_paths: Arc::new(paths), ..context.clone() })
 }

@@ -216,3 +216,17 @@ fn a_short_brief_shows_the_code_last_and_no_list_of_files() {
     let found: Vec<usize> = places.iter().map(|place| text.find(place).unwrap()).collect();
     assert!(found.is_sorted() && !text.contains("- src/lib.rs"), "{text}");
 }
+
+#[test]
+fn an_implementor_who_answers_in_files_sees_a_test_only_if_it_names_what_is_missing() {
+    let red = |cause| tdd_core::cycle::RedTest::proven(target().id, cause).unwrap();
+    let shown = |cause: Cause| {
+        let turn = Turn::Green { tests: vec![red(cause)], attempt: 1 };
+        let context = StepContext { turn, target: Some(Target { cause, ..target() }), ..context(&TREE) };
+        let mut files = files();
+        let short = short(&context, &mut files, AnswerFormat::Files).unwrap();
+        assert!(short.git_last_commit_msg.is_empty());
+        files.iter().any(|file| file.sort == Sort::Test)
+    };
+    assert_eq!((shown(Cause::Assertion), shown(Cause::MissingSymbol)), (false, true));
+}

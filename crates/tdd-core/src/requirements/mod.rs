@@ -128,7 +128,7 @@ fn stands_apart(kata: &str, value: &str) -> bool {
     let is_quote = |c: char| "\"'`_*“”‘’«»[]()".contains(c);
     let is_quoted =
         |(at, _): (usize, &str)| kata[..at].ends_with(is_quote) && kata[at + value.len()..].starts_with(is_quote);
-    let is_plain = !value.is_empty() && value.chars().all(|c| c.is_alphabetic());
+    let is_plain = !value.is_empty() && value.chars().all(char::is_alphabetic);
     let is_alone = |line: &str| {
         let item = line.trim().trim_start_matches(['-', '*', ' ']);
         item == value || line.split('|').any(|cell| cell.trim() == value)
