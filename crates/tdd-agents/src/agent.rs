@@ -8,6 +8,7 @@ use tdd_core::config::Protocol;
 use tdd_core::cycle::{Phase, Role, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::LlmCall;
+use tdd_core::gate::Edit;
 use tdd_core::report::Cause;
 use tdd_core::requirements::Progress;
 use tdd_core::rule::Rule;
@@ -18,9 +19,11 @@ use tdd_core::test_id::TestId;
 use tdd_llm::client::{Answer, Ask};
 use tdd_llm::error::LlmError;
 
-use crate::brief::Brief;
+use crate::brief::{self, Brief, Order};
 use crate::failure::Failure;
 use crate::files;
+use crate::language;
+use crate::later;
 use crate::part::Part;
 use crate::prompts::{AnswerFormat, Prompts};
 use crate::reply::{self, ReplyError};
@@ -75,6 +78,12 @@ pub struct ModelAgent<V> {
     broken: u32,
     /// Why the last answer could not be parsed.
     unread: Option<ReplyError>,
+    /// Tests that the tester sent together with one that had its turn.
+    later: Vec<Vec<Edit>>,
+    /// Whether the tester has listed tests in this run.
+    has_listed: bool,
+    /// Whether the last reply needed no answer of the model.
+    is_from_list: bool,
 }
 
 /// The conversation about one turn of a step.
@@ -89,6 +98,7 @@ pub(crate) struct Conversation {
     asked: u32,
     /// The file of a fenced block that has no path.
     default_path: Option<String>,
+    kata: String,
 }
 
 impl<V: RoleModel> ModelAgent<V> {
@@ -105,6 +115,9 @@ impl<V: RoleModel> ModelAgent<V> {
             without_tools: false,
             broken: 0,
             unread: None,
+            later: Vec::new(),
+            has_listed: false,
+            is_from_list: false,
         }
     }
 
@@ -170,17 +183,43 @@ impl<V: RoleModel> ModelAgent<V> {
             may_be_done: context.may_be_done,
             seems_done: context.progress.as_ref().is_some_and(Progress::is_complete),
             context_bytes: self.context_bytes,
+            path: None,
         };
-        let files = host.shown()?;
-        let brief = Brief { context, files: &files, target: context.target.as_ref() };
+        let mut files = host.shown()?;
+        let short = brief::short(context, &mut files, stage.format);
+        let order = if short.is_some() { Order::CodeLast } else { Order::Stable };
+        let shown = short.as_ref().unwrap_or(context);
+        let brief = Brief { context: shown, files: &files, target: context.target.as_ref(), order };
         let written = brief.write(stage.brief_bytes(&self.prompts));
         if let Some(cut) = written.kata_cut {
             host.kata_cut(cut);
         }
         let (step, part, format) = (context.step_index, stage.part, stage.format);
+        let default_path = default_path(context, part, &files).or_else(|| new_test_path(&stage, &files));
+        let stage = Stage { path: default_path.clone(), ..stage };
         let talk = Talk::begin(stage, &self.prompts, &written);
-        let default_path = default_path(context, part, &files);
-        Ok(Conversation { step, part, targets, talk, format, planned: false, asked: 0, default_path })
+        let kata = context.kata_description.clone();
+        Ok(Conversation { step, part, targets, talk, format, planned: false, asked: 0, default_path, kata })
+    }
+
+    /// The next step without asking the model: a test that the tester sent before, or, if each requirement has a test
+    /// by then, the end of the kata.
+    fn from_list(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Option<StepResult>, AgentError> {
+        if !matches!(context.turn, Turn::Red { .. }) || context.wanted.is_some() {
+            return Ok(None);
+        }
+        while !self.later.is_empty() {
+            let edits = self.later.remove(0);
+            if let Some(edits) = later::next(&edits, &context.kata_description, host)? {
+                let summary = "add the next test of the tester's list".to_owned();
+                return Ok(Some(StepResult { edits, notes: summary, ..StepResult::default() }));
+            }
+        }
+        let may_end = self.has_listed && context.may_be_done;
+        Ok(match context.progress.as_ref().filter(|_| may_end) {
+            Some(progress) => later::done(progress, host)?,
+            None => None,
+        })
     }
 
     /// Calls the model once and records the call.
@@ -289,8 +328,19 @@ fn default_path(context: &StepContext, part: Part, files: &[File]) -> Option<Str
         Phase::Green | Phase::Refactor => Sort::Production,
     };
     let named = context.target.as_ref().map(|target| &target.path).filter(|_| wanted == Sort::Test).cloned();
-    let mut paths = files.iter().filter(|file| file.sort == wanted).map(|file| file.path.clone());
+    let is_wanted = |file: &&File| file.sort == wanted && !brief::is_hidden(&file.path);
+    let mut paths = files.iter().filter(is_wanted).map(|file| file.path.clone());
     named.or_else(|| paths.next().filter(|_| paths.next().is_none()))
+}
+
+/// The file of the first tests, called like what they test.
+fn new_test_path(stage: &Stage, files: &[File]) -> Option<String> {
+    let is_first = stage.part.phase == Phase::Red && !files.iter().any(|file| file.sort == Sort::Test);
+    let package = stage.imports.as_ref().and_then(|line| line.strip_prefix("use ")?.split("::").next());
+    let mut code = files.iter().filter(|file| file.sort == Sort::Production).map(|file| file.path.as_str());
+    let only = code.next().filter(|_| code.next().is_none());
+    let stem = only.and_then(|path| path.rsplit('/').next()?.split('.').next());
+    language::test_path(&stage.language, package.or(stem)?).filter(|_| is_first)
 }
 
 impl<V: RoleModel> Agent for ModelAgent<V> {
@@ -315,6 +365,12 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
     }
 
     fn edit(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Reply, AgentError> {
+        if let Some(result) = self.from_list(context, host)? {
+            self.is_from_list = true;
+            host.planned(&result.notes, &[])?;
+            return Ok(Reply::Result(Box::new(result)));
+        }
+        self.is_from_list = false;
         let mut conversation = self.take(context, host)?;
         let answer = match conversation.format {
             AnswerFormat::EditPlan | AnswerFormat::Files => self.sample(&mut conversation, context, host),
@@ -332,6 +388,11 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
         }
         self.conversations.push(conversation);
         Ok(match answer {
+            Ok(Reply::Result(mut result)) => {
+                self.has_listed |= !result.later.is_empty();
+                self.later.append(&mut result.later);
+                Reply::Result(result)
+            }
             Ok(reply) => reply,
             Err(error) => {
                 let why = error.to_string();
@@ -346,6 +407,8 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
         let failure = |setback: &Setback<'_>, unread: &Option<ReplyError>| Failure::of(setback, unread.as_ref());
         let conversation = self.conversations.iter_mut().find(|known| known.part == part);
         match (news, conversation) {
+            // The model did not say anything in this turn.
+            (Feedback::Failed(_) | Feedback::StartOver(_), _) if self.is_from_list => {}
             // Small models seldom repair a wrong result, so that another answer is drawn in its place.
             (Feedback::Failed(setback), Some(conversation)) if self.samples > 1 && is_wrong_result(setback) => {
                 conversation.talk.draw_again();
@@ -412,12 +475,21 @@ impl Conversation {
         {
             return resolve::plan(plan, self.part, host);
         }
-        let answer = files::read(text, self.default_path.as_deref())?;
+        let answer = match files::read(text, self.default_path.as_deref()) {
+            Err(ReplyError::Cut) if self.part.phase == Phase::Red => {
+                files::read(&later::whole_tests(text), self.default_path.as_deref())?
+            }
+            answer => answer?,
+        };
         let is_nothing = answer.blocks.is_empty() && answer.said == StepResult::default();
         if is_nothing && self.part.must_edit {
             return Err(ReplyError::NoBlock.into());
         }
-        resolve::blocks(answer, self.part, host)
+        let mut result = resolve::blocks(answer, self.part, host)?;
+        if self.part.phase == Phase::Red {
+            later::split(&mut result, &self.kata, host)?;
+        }
+        Ok(result)
     }
 
     fn is_about(&self, context: &StepContext) -> bool {

@@ -4,14 +4,16 @@
 //! every step (last commit, open requirements, target, failure) come last, so that the server's prefix cache hits.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tdd_core::change::Sort;
-use tdd_core::cycle::Role;
+use tdd_core::cycle::{Role, Turn};
 use tdd_core::report::Cause;
 use tdd_core::seam::{File, KataCut, StepContext, Target};
 
 use crate::checklist;
 use crate::cut;
+use crate::prompts::AnswerFormat;
 
 /// The facts that a brief is written from.
 #[derive(Clone, Debug)]
@@ -22,6 +24,18 @@ pub struct Brief<'a> {
     pub files: &'a [File],
     /// The test that the step is about.
     pub target: Option<&'a Target>,
+    /// The order of its parts.
+    pub order: Order,
+}
+
+/// The order of a brief's parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// What changes most comes last, so that the server's prefix cache hits.
+    #[default]
+    Stable,
+    /// The files come last, and the code behind the tests: a small model copies what it read last.
+    CodeLast,
 }
 
 /// A finished brief.
@@ -35,6 +49,28 @@ pub struct Written {
     pub longest: usize,
     /// Set if the kata was shortened.
     pub kata_cut: Option<KataCut>,
+}
+
+/// What a model that answers in fenced files is shown instead, when it writes tests or code: those files and no others,
+/// and no last commit. Small models follow a short prompt better.
+pub(crate) fn short(context: &StepContext, files: &mut Vec<File>, format: AnswerFormat) -> Option<StepContext> {
+    if format != AnswerFormat::Files || !matches!(context.turn, Turn::Red { .. } | Turn::Green { .. }) {
+        return None;
+    }
+    // A small model that sees a test sends it back as its answer. Code that runs needs only the failed assertion; code that
+    // is missing gets its names from the test.
+    let runs = matches!(context.turn, Turn::Green { .. })
+        && context.target.as_ref().is_some_and(|target| target.cause == Cause::Assertion)
+        && files.iter().any(|file| file.sort == Sort::Production && !is_hidden(&file.path));
+    let is_shown = |sort: Sort| sort == Sort::Production || sort == Sort::Test && !runs;
+    files.retain(|file| is_shown(file.sort) && !is_hidden(&file.path));
+    let paths = files.iter().map(|file| file.path.clone()).collect();
+    Some(StepContext { git_last_commit_msg: String::new(), repo_snapshot_paths: Arc::new(paths), ..context.clone() })
+}
+
+/// Whether a file's name begins with a dot, as that of `.gitkeep`: such a file holds no code.
+pub(crate) fn is_hidden(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with('.'))
 }
 
 /// Whether a kata fits into the brief.
@@ -126,7 +162,11 @@ impl Brief<'_> {
     fn parts(&self, tree: &[&str], files: &[&File], shares: &Shares) -> Parts {
         Parts {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
-            tree: format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
+            tree: match self.order {
+                Order::Stable => format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
+                Order::CodeLast => "\n# Files\n".to_owned(),
+            },
+            order: self.order,
             commit: self.last_commit(shares),
             requirements: checklist::section(self.context.progress.as_ref(), shares.requirements),
             target: self.target.map_or_else(
@@ -252,6 +292,7 @@ struct Parts {
     commit: String,
     requirements: String,
     target: String,
+    order: Order,
 }
 
 impl Parts {
@@ -260,7 +301,11 @@ impl Parts {
     }
 
     fn joined(&self, files: &str, omission: &str) -> String {
-        [&self.kata, &self.tree, files, omission, &self.commit, &self.requirements, &self.target].concat()
+        let Self { kata, tree, commit, requirements, target, order } = self;
+        match order {
+            Order::Stable => [kata, tree, files, omission, commit, requirements, target].concat(),
+            Order::CodeLast => [kata, commit, requirements, target, tree, files, omission].concat(),
+        }
     }
 }
 

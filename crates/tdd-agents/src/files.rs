@@ -43,7 +43,7 @@ pub fn read(text: &str, default_path: Option<&str>) -> Result<FilesAnswer, Reply
     let mut answer = FilesAnswer::default();
     let mut before = "";
     let mut field = None;
-    let mut lines = text.lines();
+    let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let Some(fence) = Fence::opened_by(line) else {
             field = read_line(line, field, &mut answer.said)?;
@@ -52,6 +52,18 @@ pub fn read(text: &str, default_path: Option<&str>) -> Result<FilesAnswer, Reply
             }
             continue;
         };
+        // Small models put the heading into a block of its own, and often leave that block open.
+        if let Some(heading) = lines.peek().copied().filter(|line| as_path(line).is_some()) {
+            let mut rest = lines.clone();
+            rest.next();
+            let closed = rest.next_if(|line| line.trim().chars().all(|c| c == fence.mark) && !line.trim().is_empty());
+            let next = rest.peek().and_then(|line| Fence::opened_by(line));
+            let opens_again = next.is_some_and(|next| closed.is_some() || !next.info.is_empty());
+            if opens_again || closed.is_some() {
+                (before, field, lines) = (heading, None, rest);
+                continue;
+            }
+        }
         let content = fence.content(&mut lines).ok_or(ReplyError::Cut)?;
         let number = answer.blocks.len() + 1;
         if number > MAX_ENTRIES {
@@ -267,6 +279,18 @@ mod tests {
             assert_eq!(blocks(text), ["tests/test_a.py: x = 1"], "{text}");
         }
         assert_eq!(blocks("src/lib.rs#add\n```rust\nfn add() {}\n```"), ["src/lib.rs#add: fn add() {}"]);
+    }
+
+    #[test]
+    fn a_heading_may_stand_in_a_block_of_its_own() {
+        for text in [
+            "```py\ntests/test_a.py\n```py\nx = 1\n```",
+            "```\ntests/test_a.py\n```python\nx = 1\n```",
+            "```\ntests/test_a.py\n```\n```python\nx = 1\n```",
+        ] {
+            assert_eq!(blocks(text), ["tests/test_a.py: x = 1"], "{text}");
+        }
+        assert!(blocks("The answer is:\n```\ntests/test_a.py\n```").is_empty());
     }
 
     #[test]

@@ -136,6 +136,12 @@ pub fn test_place(language: &str) -> &'static str {
     notes(language).test_place
 }
 
+/// The file for the tests of a module; `None` if the language has no usual place.
+pub fn test_path(language: &str, module: &str) -> Option<String> {
+    let (path, _) = notes(language).test;
+    path.contains("leap").then(|| path.replace("leap", module))
+}
+
 /// An example answer for a part, taken from an unrelated project.
 pub fn example(language: &str, part: Part) -> String {
     let notes = notes(language);
@@ -166,12 +172,6 @@ pub fn example(language: &str, part: Part) -> String {
 
 /// The example answer as fenced blocks.
 pub fn files_example(language: &str, part: Part) -> String {
-    let notes = notes(language);
-    let tag = if notes.name.is_empty() { "" } else { notes.name };
-    let (path, code) = match part.phase {
-        Phase::Red | Phase::RethinkTest => notes.test,
-        Phase::Green | Phase::Refactor => notes.code,
-    };
     let said = match part.phase {
         Phase::Red => "summary: pin the plain leap year\nrationale: The kata begins with it.",
         Phase::Green => "summary: tell leap years by four\nrationale: The test asks for no more.",
@@ -181,7 +181,17 @@ pub fn files_example(language: &str, part: Part) -> String {
              spec_source: every fourth year is one"
         }
     };
-    format!("{path}\n```{tag}\n{code}```\n{said}")
+    code_example(language, part) + said
+}
+
+/// The fenced block of an example answer.
+pub fn code_example(language: &str, part: Part) -> String {
+    let notes = notes(language);
+    let (path, code) = match part.phase {
+        Phase::Red | Phase::RethinkTest => notes.test,
+        Phase::Green | Phase::Refactor => notes.code,
+    };
+    format!("{path}\n```{}\n{code}```\n", notes.name)
 }
 
 fn notes(language: &str) -> Notes {

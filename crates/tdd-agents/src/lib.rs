@@ -9,6 +9,7 @@ pub mod failure;
 pub mod files;
 mod found;
 pub mod language;
+mod later;
 pub mod models;
 pub mod part;
 pub mod prompts;

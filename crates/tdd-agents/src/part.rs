@@ -102,6 +102,18 @@ impl Part {
         }
     }
 
+    /// The task of a tester or implementor who answers in fenced files, with the file that the answer belongs in.
+    pub fn short_aim(self, path: Option<&str>, target: Option<&str>) -> Option<String> {
+        match (self.phase, path, target) {
+            (Phase::Red, Some(path), None) => Some(format!("Write the tests that are missing, in `{path}`.")),
+            (Phase::Green, path, Some(id)) => {
+                let place = path.map_or_else(|| "the production code".to_owned(), |path| format!("`{path}`"));
+                Some(format!("Write {place}, so that `{id}` passes and the code does all that the kata says."))
+            }
+            (Phase::Red | Phase::Green | Phase::Refactor | Phase::RethinkTest, _, _) => None,
+        }
+    }
+
     /// The part's task in one or two sentences, with its target test.
     pub fn aim(self, language: &str, target: Option<&str>) -> String {
         if let (Phase::Red, Some(id)) = (self.phase, target) {

@@ -1,6 +1,8 @@
 //! The built-in prompts and a project's overrides of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use tdd_core::cycle::Phase;
 
 use crate::files::FILES_ANSWER;
 use crate::language;
@@ -64,7 +66,7 @@ pub enum PromptError {
 }
 
 /// Name, text and allowed placeholders of each prompt.
-const OURS: [(&str, &str, &[&str]); 14] = [
+const OURS: [(&str, &str, &[&str]); 17] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
@@ -72,16 +74,19 @@ const OURS: [(&str, &str, &[&str]); 14] = [
     ("files", include_str!("../prompts/files.md"), &["example"]),
     ("fresh", include_str!("../prompts/fresh.md"), &[]),
     ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
+    ("implementor-files", include_str!("../prompts/implementor-files.md"), &SYSTEM),
     ("mend", include_str!("../prompts/mend.md"), &SYSTEM),
     ("plan", include_str!("../prompts/plan.md"), &["aim"]),
     ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
     ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
     ("send", include_str!("../prompts/send.md"), &["aim"]),
+    ("send-code", include_str!("../prompts/send-code.md"), &["aim"]),
     ("tester", include_str!("../prompts/tester.md"), &SYSTEM),
+    ("tester-files", include_str!("../prompts/tester-files.md"), &SYSTEM),
     ("tools", include_str!("../prompts/tools.md"), &["language"]),
 ];
 
-const SYSTEM: [&str; 3] = ["language", "places", "answer"];
+const SYSTEM: [&str; 4] = ["language", "places", "answer", "example"];
 
 impl Default for Prompts {
     fn default() -> Self {
@@ -93,11 +98,17 @@ impl Prompts {
     /// The built-in prompts with a project's overrides applied.
     pub fn new(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
+        let own: BTreeSet<String> = overrides.keys().cloned().collect();
         for (name, text) in overrides {
             let Some((ours, _, placeholders)) = OURS.into_iter().find(|(ours, _, _)| *ours == name) else {
                 return Err(PromptError::Unknown { name, known: listed(OURS.iter().map(|(ours, _, _)| *ours)) });
             };
             check(ours, &text, placeholders)?;
+            // The override of a role holds for fenced files too, unless there is one for them.
+            let in_files = OURS.into_iter().find(|(name, _, _)| name.strip_suffix("-files") == Some(ours));
+            if let Some((name, _, _)) = in_files.filter(|(name, _, _)| !own.contains(*name)) {
+                prompts.texts.insert(name, text.clone());
+            }
             prompts.texts.insert(ours, text);
         }
         Ok(prompts)
@@ -115,7 +126,15 @@ impl Prompts {
             AnswerFormat::Tools => self.filled("tools", &[("language", title)]),
         };
         let places = language::places(language);
-        self.filled(part.name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
+        let name = match (format, part.name) {
+            (AnswerFormat::Files, "tester") => "tester-files",
+            (AnswerFormat::Files, "implementor") => "implementor-files",
+            (_, name) => name,
+        };
+        let example = language::code_example(language, part);
+        let values =
+            [("language", title), ("places", places), ("answer", answer.trim_end()), ("example", example.trim_end())];
+        self.filled(name, &values)
     }
 
     /// The request for a plan.
@@ -124,9 +143,10 @@ impl Prompts {
     }
 
     /// The request for edits or tool calls.
-    pub fn act(&self, aim: &str, format: AnswerFormat) -> String {
+    pub fn act(&self, part: Part, aim: &str, format: AnswerFormat) -> String {
         let name = match format {
             AnswerFormat::EditPlan => "edit",
+            AnswerFormat::Files if part.phase == Phase::Green => "send-code",
             AnswerFormat::Files => "send",
             AnswerFormat::Tools => "act",
         };
@@ -166,7 +186,7 @@ fn check(name: &'static str, text: &str, placeholders: &[&str]) -> Result<(), Pr
     }
     let words: &[(&'static str, bool)] = match name {
         "edit" => &[(EDIT_PLAN, true)],
-        "send" => &[(FILES_ANSWER, true)],
+        "send" | "send-code" => &[(FILES_ANSWER, true)],
         "plan" => &[(EDIT_PLAN, false), (FILES_ANSWER, false)],
         _ => &[],
     };
@@ -203,7 +223,6 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdd_core::cycle::Phase;
 
     fn with(name: &str, text: &str) -> Result<Prompts, PromptError> {
         Prompts::new(BTreeMap::from([(name.to_owned(), text.to_owned())]))
@@ -258,15 +277,16 @@ mod tests {
     #[test]
     fn what_a_placeholder_becomes_is_not_read_again() {
         let prompts = with("edit", "{{aim}} edit_plan").unwrap();
-        assert_eq!(prompts.act("{{aim}}", AnswerFormat::EditPlan), "{{aim}} edit_plan");
+        assert_eq!(prompts.act(Part::of(Phase::Red), "{{aim}}", AnswerFormat::EditPlan), "{{aim}} edit_plan");
     }
 
     #[test]
     fn a_prompt_that_cannot_be_used_is_told_why() {
-        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tools`";
+        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `implementor-files`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `send-code`, `tester`, `tester-files`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; delete the file to use the built-in prompt");
-        let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";
+        let expected =
+            "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`, `example`";
         wrong("tester", "{{language}} {{lang}}", expected);
         wrong("fresh", "{{aim}}", "the prompt `fresh` has the placeholder `{{aim}}`; it may have none");
         wrong("plan", "Send the edit_plan.", "the prompt `plan` must not name `edit_plan`");

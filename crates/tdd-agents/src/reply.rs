@@ -247,6 +247,7 @@ fn plan(fields: &Map<String, Value>) -> Result<StepResult, ReplyError> {
         reason: text(fields, "reason")?,
         spec_source: text(fields, "spec_source")?,
         done: done(fields)?,
+        later: Vec::new(),
     })
 }
 

@@ -189,6 +189,10 @@ mod tests {
             Some(Ok(Merged { text, added, kept, replaced: Vec::new() }))
         }
 
+        fn one_by_one(&mut self, files: &Files) -> Result<Vec<Files>, HostFailed> {
+            Ok(vec![files.clone()])
+        }
+
         fn files(&mut self) -> Result<Vec<String>, HostFailed> {
             Err(HostFailed)
         }

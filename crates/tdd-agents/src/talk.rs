@@ -43,6 +43,8 @@ pub struct Stage {
     pub may_claim: bool,
     /// Most bytes of the whole conversation.
     pub context_bytes: usize,
+    /// The file that the answer belongs in, if there is only one.
+    pub path: Option<String>,
 }
 
 impl Stage {
@@ -72,8 +74,9 @@ pub struct Talk {
     stage: Stage,
     offers: Offers,
     requests: Requests,
-    /// System prompt, brief and a short acknowledgement: the start of every conversation of this step.
-    opening: [Message; 3],
+    /// System prompt, brief and a short acknowledgement: the start of every conversation of this step. With fenced files
+    /// the first request follows the brief in the same message.
+    opening: Vec<Message>,
     messages: Vec<Message>,
     /// Text to send with the next request.
     news: String,
@@ -110,6 +113,9 @@ enum Call {
     Tools,
 }
 
+/// Most tokens of a tester's list of tests: of a longer answer the first tests are taken.
+const MAX_LIST_TOKENS: u32 = 400;
+
 /// Files longer than this may be changed by `replace`.
 const LONG_FILE: usize = 6_000;
 
@@ -137,11 +143,15 @@ impl Talk {
         let imports = imports.map(|line| format!(" Tests import production code with `{line}`.")).unwrap_or_default();
         let seems_done = stage.seems_done && stage.may_be_done && stage.part.phase == Phase::Red;
         let seems_done = if seems_done { format!(" {SEEMS_DONE}") } else { String::new() };
-        let aim = |target| stage.part.aim(&stage.language, target) + &imports + &seems_done;
+        let aim = |target: Option<&str>| {
+            let short =
+                stage.part.short_aim(stage.path.as_deref(), target).filter(|_| stage.format == AnswerFormat::Files);
+            short.unwrap_or_else(|| stage.part.aim(&stage.language, target)) + &imports + &seems_done
+        };
         let requests = Requests {
             // A target may be called `edit_plan`, a word that the request for a plan must not contain.
             plan: prompts.plan(&aim(None)),
-            act: prompts.act(&aim(stage.target.as_ref().map(TestId::as_str)), stage.format),
+            act: prompts.act(stage.part, &aim(stage.target.as_ref().map(TestId::as_str)), stage.format),
             fresh: prompts.fresh(),
         };
         let offers = Offers {
@@ -150,9 +160,12 @@ impl Talk {
             claims: stage.may_claim && stage.part.phase == Phase::Green,
             files: if brief.longest > LONG_FILE { Files::Long } else { Files::Short },
         };
-        let opening = [Message::system(system), Message::user(brief.text.clone()), Message::assistant(NOD)];
+        let mut opening = vec![Message::system(system), Message::user(brief.text.clone())];
+        if stage.format != AnswerFormat::Files {
+            opening.push(Message::assistant(NOD));
+        }
         Self {
-            messages: opening.to_vec(),
+            messages: opening.clone(),
             news: String::new(),
             plan: String::new(),
             shown: String::new(),
@@ -307,7 +320,9 @@ impl Talk {
 
     fn ask(&self, what: &str, form: Form) -> Ask {
         let key = format!("step-{}-{}-{what}", self.stage.step, self.stage.part.name);
-        Ask { key, messages: self.messages.clone(), form, repeated: self.repeated }
+        let is_list = self.stage.format == AnswerFormat::Files && self.stage.part.phase == Phase::Red;
+        let max_tokens = is_list.then_some(MAX_LIST_TOKENS);
+        Ask { key, messages: self.messages.clone(), form, repeated: self.repeated, max_tokens }
     }
 
     /// Adds the next request. A request that was not answered is repeated unchanged.
@@ -322,8 +337,10 @@ impl Talk {
         }
         self.news.clear();
         self.waiting = Some(call);
-        if !text.is_empty() {
-            self.messages.push(Message::user(text));
+        match self.messages.last_mut() {
+            _ if text.is_empty() => {}
+            Some(last) if last.role == Speaker::User => last.content = format!("{}\n\n{text}", last.content.trim_end()),
+            Some(_) | None => self.messages.push(Message::user(text)),
         }
     }
 
@@ -376,7 +393,7 @@ impl Talk {
     }
 
     fn reset(&mut self) {
-        self.messages = self.opening.to_vec();
+        self.messages = self.opening.clone();
         self.news.clear();
         self.waiting = None;
     }

@@ -18,6 +18,7 @@ fn stage(phase: Phase, format: AnswerFormat) -> Stage {
         seems_done: false,
         may_claim: false,
         context_bytes: 400_000,
+        path: None,
     }
 }
 

@@ -105,6 +105,8 @@ pub struct StepResult {
     pub spec_source: String,
     /// From a tester who declares the kata done: each requirement with its test.
     pub done: Vec<Done>,
+    /// From a tester who sent several tests: the edits of each further test, for the next turns.
+    pub later: Vec<Vec<Edit>>,
 }
 
 /// A requirement of the kata, and the test that proves it.
@@ -263,6 +265,8 @@ pub trait AgentHost {
     fn files(&mut self) -> Result<Vec<String>, HostFailed>;
     /// Merges the items of an answer into a file; `None` if the language does not support it.
     fn merge(&mut self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
+    /// The same change once for each of its new tests, without the others.
+    fn one_by_one(&mut self, files: &Files) -> Result<Vec<Files>, HostFailed>;
     /// The files that a brief may show, with their content.
     fn shown(&mut self) -> Result<Vec<File>, HostFailed>;
     /// The project's language, and how its tests import production code, if known.
@@ -558,6 +562,8 @@ pub trait StepWorkshop: Workshop + Clock {
     fn files(&self) -> Result<Vec<String>, Self::Error>;
     /// Merges the items of an answer into a file; `None` if the language does not support it.
     fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
+    /// The same change once for each of its new tests, without the others.
+    fn one_by_one(&self, files: &Files) -> Result<Vec<Files>, Self::Error>;
     /// The files that a brief may show, with their content.
     fn shown(&self) -> Result<Vec<File>, Self::Error>;
     /// The project's language, and how its tests import production code, if known.

@@ -49,9 +49,7 @@ pub fn read(exercise: &Path) -> Result<(String, Files, Files), String> {
         return Err("has no instructions in `.docs/`".to_owned());
     }
     let mut files = folder::read(exercise)?;
-    let is_about =
-        |path: &str| path.starts_with(".meta/") || path.starts_with(".docs/") || folder::ending(path) == "md";
-    files.retain(|path, _| !is_about(path));
+    files.retain(|path, _| !is_about_exercise(path));
     let named = config.files;
     if let Some(missing) = named.solution.iter().chain(&named.test).find(|path| !files.contains_key(*path)) {
         return Err(format!("lacks `{missing}`, which `{CONFIG}` names"));
@@ -66,6 +64,12 @@ pub fn read(exercise: &Path) -> Result<(String, Files, Files), String> {
         *text = without_skips(path, text);
     }
     Ok((instructions.join("\n\n") + "\n", stub, hidden))
+}
+
+/// Whether a file is about the exercise, for its authors and students. Articles and approaches show solutions.
+fn is_about_exercise(path: &str) -> bool {
+    let folders = [".meta/", ".docs/", ".approaches/", ".articles/"];
+    folders.iter().any(|folder| path.starts_with(folder)) || folder::ending(path) == "md"
 }
 
 /// Exercism's tests are skipped except for the first, so that students enable them one by one.
@@ -142,6 +146,16 @@ mod tests {
         assert_eq!(found.stub.keys().collect::<Vec<_>>(), ["leap.py"]);
         assert_eq!(found.hidden.keys().collect::<Vec<_>>(), ["leap_test.py"]);
         assert_eq!(found.solution_files(), ["leap.py"]);
+    }
+
+    #[test]
+    fn articles_and_approaches_are_left_out_because_they_show_solutions() {
+        let articles = [
+            (".articles/performance/code/Benchmark.py", "def leap_year(year):\n    return year % 4 == 0\n"),
+            (".approaches/modulo/snippet.txt", "def leap_year(year):\n    return year % 4 == 0\n"),
+        ];
+        let found = exercise(&[&PYTHON[..], &articles[..]].concat()).unwrap();
+        assert_eq!(found.stub.keys().collect::<Vec<_>>(), ["leap.py"]);
     }
 
     #[test]

@@ -51,7 +51,8 @@ fn shot(
     spent: &mut Spent,
     cancel: &Cancel,
 ) -> Result<(Shot, String), TrialError> {
-    let ask = Ask { key: key.to_owned(), messages: messages.to_vec(), form: Form::Text, repeated: 0 };
+    let (key, messages) = (key.to_owned(), messages.to_vec());
+    let ask = Ask { key, messages, form: Form::Text, repeated: 0, max_tokens: None };
     spent.calls += 1;
     spent.attempts += 1;
     let answer = match model.ask(&ask) {

@@ -39,6 +39,7 @@ pub mod rust;
 mod scaffold;
 mod shell;
 mod sort;
+pub mod split;
 mod syntax;
 pub mod twin;
 mod uses;

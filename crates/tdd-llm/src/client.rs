@@ -111,6 +111,8 @@ pub struct Ask {
     pub form: Form,
     /// How often the model repeated a failed answer; each repetition raises the temperature.
     pub repeated: u32,
+    /// Most tokens of the answer, if the beginning of a long one is enough. Small models often do not come to an end.
+    pub max_tokens: Option<u32>,
 }
 
 /// A model's answer.

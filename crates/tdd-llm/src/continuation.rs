@@ -20,6 +20,7 @@ where
         let answer = client.chat(&ask).await?;
         match answer.finish {
             Finish::Stop | Finish::ToolCalls | Finish::Other(_) => return Ok(previous.with(answer)),
+            Finish::Length if ask.max_tokens.is_some() => return Ok(previous.with(answer)),
             Finish::ContentFilter => return Err(LlmError::Filtered.into()),
             Finish::Length if more == 0 => {
                 let completion = previous.with(answer).usage.completion;

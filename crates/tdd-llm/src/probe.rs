@@ -254,7 +254,7 @@ impl ProbeFailure {
 }
 
 fn asked(text: &str, form: Form) -> Ask {
-    Ask { key: "probe".to_owned(), messages: vec![Message::user(text)], form, repeated: 0 }
+    Ask { key: "probe".to_owned(), messages: vec![Message::user(text)], form, repeated: 0, max_tokens: None }
 }
 
 fn plain() -> Ask {

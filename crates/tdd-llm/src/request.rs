@@ -20,6 +20,7 @@ pub(crate) fn body(model: &str, ask: &Ask, sent: &Sent) -> Vec<u8> {
         model,
         messages: ask.messages.iter().map(WireMessage::from).collect(),
         temperature: sent.temperature,
+        max_tokens: ask.max_tokens,
         stream: sent.stream,
         stream_options: (sent.stream && sent.stream_options).then(|| json!({ "include_usage": true })),
         response_format: response_format(&ask.form, sent.form),
@@ -35,6 +36,8 @@ struct Body<'a> {
     messages: Vec<WireMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<Value>,

@@ -77,3 +77,73 @@ fn a_project_may_ask_for_fenced_files_in_its_configuration() {
     let forms: Vec<String> = stage.server.requests().iter().map(|request| request.form().to_owned()).collect();
     assert!(forms.iter().all(|form| form == "text"), "{forms:?}");
 }
+
+/// A project whose roles answer in fenced files.
+fn in_files(cast: Cast) -> Stage {
+    let stage = Stage::new(cast);
+    let config = stage.sandbox.read("tdd.yaml").replace(", temperature", ", protocol: files, temperature");
+    stage.sandbox.write("tdd.yaml", config.replace("refactorer: {", "refactorer: { when: needed,"));
+    stage.commit("chore: ask for files");
+    stage
+}
+
+/// The parts that were asked, in order.
+fn asked(stage: &Stage) -> Vec<&'static str> {
+    stage.server.requests().iter().map(tdd_fixtures::server::Request::part).collect()
+}
+
+#[test]
+fn a_kata_whose_tests_come_in_one_answer_is_done_after_two_calls() {
+    let cast = Cast::new()
+        .says("tester", &block(TEST_FILE, &tests(4)))
+        .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(4)));
+    let stage = in_files(cast);
+    stage.check(&["run", "--until-done"], DONE_AFTER_TWO_CALLS);
+    assert_eq!(asked(&stage), ["tester", "implementor"]);
+    assert_eq!(stage.sandbox.read(TEST_FILE), tests(4));
+    let audit = stage.run(&["audit"]);
+    assert!(audit.stdout.contains("5 hold, 0 broken"), "{}", audit.stdout);
+}
+
+const DONE_AFTER_TWO_CALLS: &str = "
+    [first cycle]
+    4 red
+      arrived tests/add.rs::one_number_is_itself
+      test: pin one_number_is_itself
+    5 red
+      arrived tests/add.rs::numbers_are_separated_by_commas
+      test: pin numbers_are_separated_by_commas
+    6 red
+      arrived tests/add.rs::or_by_line_breaks
+      test: pin or_by_line_breaks
+    7 red
+    [kata is done]
+";
+
+#[test]
+fn a_listed_test_that_fails_with_values_that_the_kata_does_not_give_is_not_used() {
+    let wrong = crate::kata::test("three_and_four_are_eight", r#"add("3,4"), 8"#);
+    let cast = Cast::new()
+        .says("tester", &block(TEST_FILE, &(tests(3) + &wrong)))
+        .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(4)))
+        .says("tester", &block(TEST_FILE, &only_test(4)));
+    let stage = in_files(cast);
+    let told = stage.run(&["run", "--until-done"]);
+    assert_eq!((told.code, asked(&stage)), (Some(0), vec!["tester", "implementor", "tester"]), "{}", told.stdout);
+    assert_eq!(stage.sandbox.read(TEST_FILE), tests(4));
+}
+
+#[test]
+fn a_model_that_answers_in_files_is_asked_in_few_words() {
+    let cast = Cast::new()
+        .says("tester", &block(TEST_FILE, &tests(1)))
+        .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(1)));
+    let stage = in_files(cast);
+    assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
+    for request in stage.server.requests() {
+        let bytes: usize = request.body["messages"].as_array().unwrap().iter().map(|it| it.to_string().len()).sum();
+        assert!(bytes < 2_400, "{bytes} bytes: {}", request.body["messages"]);
+        assert_eq!(request.body["messages"].as_array().unwrap().len(), 2);
+        assert!(!request.body.to_string().contains("is_leap"), "a small model copies an example");
+    }
+}

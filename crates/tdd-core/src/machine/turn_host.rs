@@ -53,6 +53,11 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
         self.machine.workshop.merge(path, file, answer)
     }
 
+    fn one_by_one(&mut self, files: &Files) -> Result<Vec<Files>, HostFailed> {
+        let split = self.machine.workshop.one_by_one(files).map_err(MachineError::Work);
+        self.open(split)
+    }
+
     fn shown(&mut self) -> Result<Vec<File>, HostFailed> {
         let files = self.machine.workshop.shown().map_err(MachineError::Work);
         self.open(files)

@@ -111,6 +111,31 @@ impl Requirements {
     }
 }
 
+/// Whether every number and every quoted text in this code stands in the kata.
+pub fn gives_all_values(kata: &str, code: &str) -> bool {
+    let kata = head(kata, MAX_KATA);
+    let known = literals::tokens(kata);
+    let is_number = |value: &str| !value.is_empty() && value.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_given = |value: String| {
+        if is_number(&value) { known.contains_key(&value) } else { stands_apart(kata, &value) }
+    };
+    code.lines().flat_map(literals::values).all(is_given)
+}
+
+/// Whether a text stands in a kata as a value: more than one word, in quotes of any kind, or alone in its line or cell. A
+/// plain word may just be part of a sentence.
+fn stands_apart(kata: &str, value: &str) -> bool {
+    let is_quote = |c: char| "\"'`_*“”‘’«»[]()".contains(c);
+    let is_quoted =
+        |(at, _): (usize, &str)| kata[..at].ends_with(is_quote) && kata[at + value.len()..].starts_with(is_quote);
+    let is_plain = !value.is_empty() && value.chars().all(char::is_alphabetic);
+    let is_alone = |line: &str| {
+        let item = line.trim().trim_start_matches(['-', '*', ' ']);
+        item == value || line.split('|').any(|cell| cell.trim() == value)
+    };
+    !is_plain && kata.contains(value) || kata.match_indices(value).any(is_quoted) || kata.lines().any(is_alone)
+}
+
 /// The beginning of a text, in at most `max` bytes.
 fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]

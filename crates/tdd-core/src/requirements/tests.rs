@@ -31,6 +31,29 @@ fn check(kata: &str, expected: &str) {
 }
 
 #[test]
+fn a_kata_gives_the_values_of_a_test_or_it_does_not() {
+    let kata = "If a number is divisible by 3, add \"Pling\". The ISBN 3-598-21508-8 is valid, as `\"a-b\"` is. Examples of \
+                isograms:\n\n- background\n\nThe word _isograms_ is none, because the s repeats.\n";
+    for given in [
+        "assert convert(3) == \"Pling\"",
+        "assert f(\"3-598-21508-8\") is True",
+        "assert_eq!(f(\"a-b\"), 3);",
+        "f(\"background\"), f('isograms')",
+        "",
+    ] {
+        assert!(gives_all_values(kata, given), "{given}");
+    }
+    for made_up in [
+        "assert convert(105) == \"Pling\"",
+        "assert convert(3) == \"Plang\"",
+        "assert f(\"a-c\")",
+        "assert f(\"word\")",
+    ] {
+        assert!(!gives_all_values(kata, made_up), "{made_up}");
+    }
+}
+
+#[test]
 fn numbered_items_are_the_requirements_with_the_examples_inside_of_them() {
     check(
         "# Roman Numerals\n\nWrite a function that spells a number. It takes a `u32` and gives a `String`; numbers go \

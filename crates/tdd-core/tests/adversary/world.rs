@@ -423,6 +423,10 @@ impl StepWorkshop for World {
         None
     }
 
+    fn one_by_one(&self, files: &Files) -> Result<Vec<Files>, Killed> {
+        Ok(vec![files.clone()])
+    }
+
     fn shown(&self) -> Result<Vec<File>, Killed> {
         Ok(Vec::new())
     }

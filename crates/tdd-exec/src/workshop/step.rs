@@ -17,6 +17,7 @@ use tdd_core::test_id::TestId;
 use tdd_lang::complaint;
 use tdd_lang::language::Sources;
 use tdd_lang::rename;
+use tdd_lang::split;
 
 use super::ProjectWorkshop;
 use super::facts::ChangesOfRun;
@@ -100,6 +101,10 @@ impl StepWorkshop for ProjectWorkshop {
 
     fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
         self.site.language.merge(path, file, answer)
+    }
+
+    fn one_by_one(&self, files: &Files) -> Result<Vec<Files>, WorkError> {
+        Ok(split::one_by_one(self.site.language.as_ref(), &self.base_sources()?, files))
     }
 
     fn shown(&self) -> Result<Vec<File>, WorkError> {

@@ -121,7 +121,7 @@ pub fn run<T>(work: impl Future<Output = T>) -> T {
 
 pub fn text() -> Ask {
     let messages = vec![Message::system("be kind"), Message::user("hello")];
-    Ask { key: String::new(), messages, form: Form::Text, repeated: 0 }
+    Ask { key: String::new(), messages, form: Form::Text, repeated: 0, max_tokens: None }
 }
 
 /// A whole response.
