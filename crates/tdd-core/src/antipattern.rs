@@ -153,7 +153,8 @@ impl<'a> CodeContext<'a> {
 
 /// Whether an item is code, rather than an import, a module or the like.
 pub(crate) fn is_code(item: &ItemChange) -> bool {
-    const OTHER: [&str; 6] = ["use ", "mod ", "attribute ", "extern crate ", "the file ", "the package's name"];
+    const OTHER: [&str; 7] =
+        ["use ", "mod ", "attribute ", "extern crate ", "the file ", "the data file ", "the package's name"];
     !OTHER.iter().any(|start| item.item.starts_with(start))
 }
 

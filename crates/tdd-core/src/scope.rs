@@ -359,7 +359,7 @@ pub fn one_side_only(change: &Change) -> Result<(), Refusal> {
 
 /// The data that production reads stays as it is at a refactor: what it says is behaviour, and no probe alters it.
 pub fn data_kept(change: &Change) -> Result<(), Refusal> {
-    let is_changed = |item: &&ItemChange| item.fate == ItemFate::Changed && item.item.starts_with("the file ");
+    let is_changed = |item: &&ItemChange| item.fate == ItemFate::Changed && item.item.starts_with("the data file ");
     match change.production.iter().find(is_changed) {
         None => Ok(()),
         Some(item) => Err(Rule::PhaseScope.refuse(

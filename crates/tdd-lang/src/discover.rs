@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::language::{Language, Project, Sources};
+use crate::language::{Language, Project, Sources, has_ending};
 use crate::project_set::View;
 use crate::{languages, named};
 
@@ -128,6 +128,23 @@ fn outside(projects: &[&DiscoveredProject], sources: &dyn Sources) -> Option<Dis
     };
     let language = languages().into_iter().find(|language| is_tested(language.as_ref()))?;
     Some(DiscoveredProject { root: String::new(), language: language.name() })
+}
+
+/// Endings of files that belong to no language: documents, data, settings, pictures.
+const NOT_CODE: [&str; 20] = [
+    "adoc", "cfg", "csv", "css", "gif", "html", "ini", "jpg", "json", "lock", "md", "pdf", "png", "rst", "svg", "toml",
+    "txt", "webp", "yaml", "yml",
+];
+
+/// The first file that is code of another language than this one.
+pub fn foreign_code<'s>(language: &dyn Language, sources: &'s dyn Sources) -> Option<&'s str> {
+    let is_foreign = |path: &&String| {
+        let (_, name) = split(path);
+        let is_hidden = path.split('/').any(|part| part.starts_with('.'));
+        let is_code = name == "Gemfile" || name.contains('.') && !has_ending(name, &NOT_CODE);
+        is_code && !is_hidden && !language.owns(path)
+    };
+    sources.files().iter().find(is_foreign).map(String::as_str)
 }
 
 /// The folders with a manifest, outer ones first, each with its language; a folder appears once for each of its

@@ -47,15 +47,17 @@ pub fn resort(
         let [old, new] = trees.map(|tree| tree.readers(path));
         Readers { tests: old.tests || new.tests, production: old.production || new.production }
     };
-    let is_data = |item: &ItemChange| item.item.starts_with("the file ") && !language.owns(&item.path);
-    for (by_name, items) in
-        [(Sort::Test, std::mem::take(&mut change.support)), (Sort::Production, std::mem::take(&mut change.production))]
-    {
-        for item in items {
-            let sort = if is_data(&item) { of_data(by_name, readers(&item.path), &item.path) } else { by_name };
-            put(change, sort, item);
-        }
+    for item in std::mem::take(&mut change.support) {
+        let is_data = item.item.starts_with("the file ") && !language.owns(&item.path);
+        let sort = if is_data { of_data(Sort::Test, readers(&item.path), &item.path) } else { Sort::Test };
+        put(change, sort, item);
     }
+    let is_data = |item: &&mut ItemChange| item.item.starts_with("the file ") && has_ending(&item.path, &DATA);
+    change
+        .production
+        .iter_mut()
+        .filter(is_data)
+        .for_each(|item| item.item = item.item.replacen("file", "data file", 1));
     for path in std::mem::take(&mut change.documents) {
         let (was, is) = (before.files().binary_search(&path).is_ok(), after.files().binary_search(&path).is_ok());
         let fate = match (was, is) {
@@ -73,7 +75,10 @@ pub fn resort(
 /// Adds a file that is not source code to the part of the change that its sort belongs to.
 fn put(change: &mut Change, sort: Sort, item: ItemChange) {
     match sort {
-        Sort::Production => change.production.push(item),
+        Sort::Production => {
+            let label = item.item.replacen("the file ", "the data file ", 1);
+            change.production.push(ItemChange { item: label, ..item });
+        }
         Sort::Test => change.support.push(item),
         Sort::Document => change.documents.push(item.path),
         Sort::Steering => {
@@ -120,7 +125,7 @@ impl Sources for AsCode<'_> {
 /// The sort of a file that is not source code, given its sort by name.
 fn of_data(by_name: Sort, readers: Readers, path: &str) -> Sort {
     match (by_name, readers) {
-        (Sort::Steering, _) => Sort::Steering,
+        (Sort::Steering | Sort::Production, _) => by_name,
         (_, Readers { tests: true, .. }) => Sort::Test,
         (_, Readers { production: true, .. }) => Sort::Production,
         (Sort::Document, _) if is_a_persons(path) => Sort::Steering,
@@ -128,11 +133,13 @@ fn of_data(by_name: Sort, readers: Readers, path: &str) -> Sort {
     }
 }
 
-/// Endings of documents, and of data that may be one.
-const DOCUMENTS: [&str; 44] = [
-    "adoc", "bib", "bmp", "css", "csv", "dot", "drawio", "gif", "graphql", "htm", "html", "ico", "jpeg", "jpg", "json",
-    "jsonl", "markdown", "md", "mdx", "mp3", "mp4", "ndjson", "org", "pdf", "png", "po", "pot", "proto", "puml", "rst",
-    "scss", "sql", "svg", "tex", "toml", "tsv", "ttf", "txt", "webp", "woff", "woff2", "xml", "yaml", "yml",
+/// Endings of documents, of templates, and of data that may be a document.
+const DOCUMENTS: [&str; 59] = [
+    "adoc", "bib", "bmp", "css", "csv", "dot", "drawio", "ejs", "erb", "gif", "gotmpl", "graphql", "haml", "hbs",
+    "htm", "html", "ico", "j2", "jinja", "jinja2", "jpeg", "jpg", "json", "jsonl", "liquid", "markdown", "md", "mdx",
+    "mp3", "mp4", "mustache", "ndjson", "njk", "org", "pdf", "png", "po", "pot", "proto", "pug", "puml", "rst", "scss",
+    "sql", "svg", "tera", "tex", "tmpl", "toml", "tsv", "ttf", "twig", "txt", "webp", "woff", "woff2", "xml", "yaml",
+    "yml",
 ];
 
 /// Endings that a loader may add by itself.

@@ -232,24 +232,10 @@ impl Plan {
 const NAMELESS: &str = "note: git has no name for you, so the machine signed the commit; \
                         `git config --global user.name` and `user.email` set one";
 
-/// Endings of files that belong to no language: documents, data, settings, pictures.
-const NOT_CODE: [&str; 20] = [
-    "adoc", "cfg", "csv", "css", "gif", "html", "ini", "jpg", "json", "lock", "md", "pdf", "png", "rst", "svg", "toml",
-    "txt", "webp", "yaml", "yml",
-];
-
 /// Refuses to scaffold beside the code of an unsupported language, unless `--language` is given.
 fn refuse_other_languages(args: &Init, language: &dyn Language, sources: &TreeSources) -> Result<(), CliError> {
-    let is_other = |path: &&String| {
-        let is_hidden = path.split('/').any(|part| part.starts_with('.'));
-        let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
-        let is_code = path.as_str() == "Gemfile" || ending.is_some_and(|ending| !NOT_CODE.contains(&ending));
-        is_code && !is_hidden && !language.owns(path)
-    };
-    match sources.files().iter().find(is_other).filter(|_| args.language.is_none()) {
-        None => Ok(()),
-        Some(path) => Err(CliError::OtherLanguage(path.clone())),
-    }
+    let found = discover::foreign_code(language, sources).filter(|_| args.language.is_none());
+    found.map_or(Ok(()), |path| Err(CliError::OtherLanguage(path.to_owned())))
 }
 
 /// Refuses a manifest that exists but was not detected: a broken link, a folder or an ignored file.
