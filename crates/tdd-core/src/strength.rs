@@ -159,12 +159,34 @@ pub struct Answers {
     pub now: Probe,
 }
 
+impl Answers {
+    /// The tests that noticed altered answers before, no longer call any of these functions, and notice nothing now.
+    pub fn idle(&self) -> impl Iterator<Item = &TestId> {
+        let tests: BTreeSet<&TestId> = self.before.iter().map(|kill| &kill.test).collect();
+        tests.into_iter().filter(|test| {
+            let Probe::Made(now) = &self.now else { return false };
+            let kills = self.before.iter().filter(|kill| kill.test == **test);
+            let is_left = |kill: &Kill| {
+                now.of(test).any(|(function, noticed)| {
+                    let is_it = function.path == kill.path && function.name == kill.name;
+                    is_it && *noticed == Noticed::NotReached
+                })
+            };
+            let notices = now.of(test).any(|(_, noticed)| matches!(noticed, Noticed::Killed(_)));
+            !notices && kills.into_iter().all(is_left)
+        })
+    }
+}
+
 /// Whether every test still notices what it noticed before the change.
 pub fn as_strong_as(answers: &Answers) -> RuleResult {
     let Probe::Made(now) = &answers.now else { return Ok(()) };
-    match answers.before.iter().find(|kill| now.survived(kill)) {
+    if let Some(kill) = answers.before.iter().find(|kill| now.survived(kill)) {
+        return Err(weakened(kill).about(&kill.test));
+    }
+    match answers.idle().next() {
         None => Ok(()),
-        Some(kill) => Err(weakened(kill).about(&kill.test)),
+        Some(test) => Err(idle().about(test)),
     }
 }
 
@@ -181,6 +203,12 @@ fn weakened(kill: &Kill) -> Refusal {
     );
     let next = format!("undo what keeps the test from seeing the value of `{name}`");
     Rule::CounterProof.refuse(reason, next).because(Cause::Weakened)
+}
+
+fn idle() -> Refusal {
+    let reason = "weakened: before the change the test noticed wrong values of production, and after it the test notices \
+                  none and no longer calls these functions";
+    Rule::CounterProof.refuse(reason, "let the test still reach what it checked").because(Cause::Weakened)
 }
 
 #[cfg(test)]
@@ -245,7 +273,10 @@ mod tests {
         let now = |noticed| as_strong_as(&Answers { before: base.kills(), now: made([(function("add"), noticed)]) });
         check(now(survived()), Some(Cause::Weakened), "if `add` returned a greater or longer value");
         check(now(Noticed::Killed(Alteration::More)), None, "holds");
-        check(now(Noticed::NotReached), None, "holds");
+        check(now(Noticed::NotReached), Some(Cause::Weakened), "no longer calls these functions");
+        let moved =
+            made([(function("add"), Noticed::NotReached), (function("sum"), Noticed::Killed(Alteration::More))]);
+        check(as_strong_as(&Answers { before: base.kills(), now: moved }), None, "holds");
         check(now(Noticed::Survived(BTreeSet::from([Alteration::Less]))), None, "holds");
     }
 }

@@ -237,7 +237,7 @@ impl<'a> Prover<'a> {
                 }
                 self.scratch.fill(self.repo, &files)?;
                 let tests = program.tests.iter().filter(|(id, _)| only.contains(id)).cloned().collect();
-                let mut suite = PlainSuite::new(PlainProgram { tests, ..program.clone() });
+                let mut suite = PlainSuite::new(PlainProgram { tests, ..PlainProgram::clone(program) });
                 self.in_copy(files.names(), self.runner.settings, &[], |runner| runner.report(&mut suite))
             }
         }

@@ -19,8 +19,10 @@ use crate::runner::RunError;
 /// What is to be found out about the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question<'q> {
-    /// Whether each test notices one altered answer at least.
+    /// Whether each test notices one altered answer, or one missing effect, at least.
     AnyKill,
+    /// Whether each test notices one altered answer at least.
+    AnyValue,
     /// Which functions' answers each test notices. Says nothing about answers that it does not notice.
     EachFunction,
     /// Whether these alterations are still noticed.
@@ -238,7 +240,8 @@ impl Search<'_> {
             Question::AnyKill => {
                 !self.has_killed(test) && (is_value || matches!(noticed(test), Some(Noticed::Survived(_))))
             }
-            Question::EachFunction if !is_value => false,
+            Question::EachFunction | Question::AnyValue if !is_value => false,
+            Question::AnyValue => !self.has_killed(test),
             Question::EachFunction => !matches!(noticed(test), Some(Noticed::Killed(_))),
             Question::Still(kills) => kills.contains(&Kill {
                 test: (*test).clone(),
@@ -286,7 +289,7 @@ impl Search<'_> {
         if self.question == Question::EachFunction {
             return Ok(());
         }
-        if self.question == Question::AnyKill {
+        if matches!(self.question, Question::AnyKill | Question::AnyValue) {
             doubtful.retain(|(_, test, _)| !self.has_killed(test));
         }
         for (function, test, tried) in doubtful {

@@ -19,7 +19,7 @@ use tdd_core::rule::Rule;
 use tdd_core::seam::{Checked, Ledger, Measured, RedState, Run, Runner, RunnerOutcome, Workshop};
 use tdd_core::session::Session;
 use tdd_core::signs::{Place, Signs, TestSigns};
-use tdd_core::strength::{Answers, Probe};
+use tdd_core::strength::{Answers, Noticed, Probe};
 use tdd_core::test_id::TestId;
 use tdd_lang::alter::NewCode;
 use tdd_lang::discover;
@@ -40,6 +40,26 @@ const MAX_COMMITS: usize = 500;
 /// How many tests beside the targets are probed, and in how many files: each file is built anew.
 const MAX_PROBED_TESTS: usize = 12;
 const MAX_PROBED_FILES: usize = 4;
+/// Words by which code defines how its values are compared, in all languages. They only decide whether a probe is run.
+const COMPARISONS: [&str; 17] = [
+    "__eq__",
+    "__ne__",
+    "__contains__",
+    "__lt__",
+    "__bool__",
+    "__abs__",
+    "__sub__",
+    "PartialEq for",
+    "PartialEq<",
+    "PartialOrd for",
+    "Termination",
+    "valueOf",
+    "toPrimitive",
+    "asymmetricMatch",
+    "Equal(",
+    "equals(",
+    "Proxy(",
+];
 /// How many functions are altered to compare what tests notice before and after a change.
 const MAX_ALTERED: usize = 20;
 
@@ -144,13 +164,15 @@ impl Workshop for ProjectWorkshop {
             for (target, red) in targets {
                 // Without a red, only altered answers of the code that the test calls can show that it can fail.
                 let has_copies = proofs.get(target).is_some_and(Proof::has_copies);
+                let may_be_rigged = has_copies && self.overrides_comparison(change, &sources);
                 let code = match red {
-                    Some(Cause::MissingSymbol) => self.new_code(change),
                     _ if change.production.is_empty() => self.asked_code(target)?,
-                    _ if !has_copies => self.new_code(change),
+                    Some(Cause::MissingSymbol) => self.new_code(change),
+                    _ if !has_copies || may_be_rigged => self.new_code(change),
                     Some(_) | None => continue,
                 };
-                let probe = prover.strength(std::slice::from_ref(target), &code, Question::AnyKill)?;
+                let question = if may_be_rigged { Question::AnyValue } else { Question::AnyKill };
+                let probe = prover.strength(std::slice::from_ref(target), &code, question)?;
                 match (proofs.get_mut(target), &probe) {
                     (Some(Proof::Run(seen)), _) => seen.strength = Some(probe),
                     (Some(proof), Probe::Made(_)) => *proof = Proof::Answers(probe),
@@ -169,17 +191,28 @@ impl Workshop for ProjectWorkshop {
     }
 
     fn answers(&self, tests: &[TestId]) -> Result<Answers, WorkError> {
-        let altered = |tree: &TreeId, question: Question<'_>| -> Result<Probe, WorkError> {
+        let altered = |tests: &[TestId], tree: &TreeId, question: Question<'_>| -> Result<Probe, WorkError> {
             let sources = StoredSources::new(&self.site.repo, tree)?;
             let code = self.reached_code(&sources, tests);
             self.with_prover(&sources, tree, |prover| Ok(prover.strength(tests, &code, question)?))
         };
-        let before = match altered(&self.tree_before_red()?, Question::EachFunction)? {
+        let before = match altered(tests, &self.tree_before_red()?, Question::EachFunction)? {
             Probe::Made(strength) => strength.kills(),
             Probe::Unmade(why) => return Ok(Answers { before: BTreeSet::new(), now: Probe::Unmade(why) }),
         };
-        let now = altered(&self.span.tree, Question::Still(&before))?;
-        Ok(Answers { before, now })
+        let mut answers = Answers { now: altered(tests, &self.span.tree, Question::Still(&before))?, before };
+        // What they called may be elsewhere now.
+        let idle: Vec<TestId> = answers.idle().cloned().collect();
+        if !idle.is_empty()
+            && let (Probe::Made(now), Probe::Made(other)) =
+                (&mut answers.now, altered(&idle, &self.span.tree, Question::AnyKill)?)
+        {
+            for (function, tests) in other.noticed {
+                let killed = tests.into_iter().filter(|(_, noticed)| matches!(noticed, Noticed::Killed(_)));
+                now.noticed.entry(function).or_default().extend(killed);
+            }
+        }
+        Ok(answers)
     }
 
     fn signs(&self, everywhere: bool) -> Result<Signs, WorkError> {
@@ -327,6 +360,14 @@ impl ProjectWorkshop {
             ids.extend(items.into_iter().flatten().map(|test| (Place::new(path, test.line), test.id(path))));
         }
         Ok(tests.iter().filter_map(|test| ids.get(&test.at).cloned()).collect())
+    }
+
+    /// Whether a changed file may define what its values are equal to: then altered copies of a test prove little.
+    fn overrides_comparison(&self, change: &Change, sources: &dyn Sources) -> bool {
+        let paths: BTreeSet<&str> = change.production.iter().map(|item| item.path.as_str()).collect();
+        let overrides =
+            |path: &&str| sources.read(path).is_some_and(|text| COMPARISONS.iter().any(|word| text.contains(word)));
+        paths.iter().any(overrides)
     }
 
     /// The tree before the red that the change belongs to: a green must clean up what its red introduced.

@@ -18,6 +18,7 @@ mod modules;
 mod needs;
 mod pieces;
 mod places;
+mod plain;
 pub mod project;
 mod runner;
 pub mod scaffold;
@@ -43,6 +44,7 @@ use tdd_core::test_id::TestId;
 use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Demand, Language, Project, Settings, Sources, Tool, answered_by_modules, has_ending, join};
+use crate::plain::{Copies, Plainly};
 use crate::twin::ScratchNeeds;
 
 /// JavaScript or TypeScript: the runners are the same, the scaffolds differ.
@@ -116,6 +118,10 @@ impl Language for JavaScript {
 
     fn sort(&self, _: &Project, path: &str, _: &dyn Sources) -> Sort {
         sort::sort(path)
+    }
+
+    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+        plain::plainly(copies)
     }
 
     /// Nothing is built; installed packages are linked into the scratch copy.

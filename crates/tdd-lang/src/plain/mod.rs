@@ -42,14 +42,17 @@ pub enum Plainly {
     /// The runner hides itself: see [`Settings::plain`].
     HiddenRunner,
     /// There is no runner.
-    Program(PlainProgram),
+    Program(Box<PlainProgram>),
 }
+
+/// A file of a plain program, relative to the repository's root; without a text it is absent.
+pub type File = (String, Option<String>);
 
 /// A program that runs copies of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainProgram {
-    /// The files that differ from the tree, relative to the repository's root; `None` if a file is absent.
-    pub files: Vec<(String, Option<String>)>,
+    /// The files that differ from the tree.
+    pub files: Vec<File>,
     /// The files among them that are gone when the program runs.
     pub sources: Vec<String>,
     /// The command that builds the program.
@@ -58,10 +61,21 @@ pub struct PlainProgram {
     pub executable: Option<String>,
     /// The copies, each with its name in the program.
     pub tests: Vec<(TestId, String)>,
-    /// The copy that also must pass when it is run again in the same process.
-    pub repeated: TestId,
+    /// The unaltered copy.
+    pub copy: TestId,
+    /// What else is run in the same process.
+    pub again: Again,
     /// How the program is started.
     pub start: Start,
+}
+
+/// What is run besides a copy in its process, so that state which production keeps comes to light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// The unaltered copy runs twice and must pass both times.
+    Repeated,
+    /// The unaltered copy runs before each altered one. For languages in which honest modules often keep state.
+    First,
 }
 
 /// How a plain program is started.
@@ -71,6 +85,8 @@ pub struct Start {
     pub folder: String,
     /// A file that lists what the program finds in a working folder elsewhere; `None` if it needs the repository.
     pub listed: Option<String>,
+    /// A script that the program runs, relative to the repository's root.
+    pub script: Option<String>,
     /// Variables to set; without a repository these and a few of the system are all.
     pub env: Vec<(String, String)>,
     /// The limit for one copy.
@@ -83,8 +99,14 @@ pub(crate) fn without_sources(sources: &dyn Sources, is_source: impl Fn(&str) ->
     const MOST: usize = 2000;
     let is_test_data = |path: &str| path.split('/').any(|folder| folder == "testdata");
     let kept = sources.files().iter().filter(|path| is_test_data(path) || !is_source(path));
-    let kept: Vec<&str> = kept.map(String::as_str).filter(|path| !path.contains('\n')).collect();
-    (kept.len() <= MOST).then(|| kept.iter().map(|path| format!("./{path}\n")).collect())
+    let kept: Vec<String> = kept.cloned().collect();
+    (kept.len() <= MOST).then(|| listing(kept))
+}
+
+/// The text of a file that lists these files, for [`Start::listed`].
+pub(crate) fn listing(files: impl IntoIterator<Item = String>) -> String {
+    let one_line = files.into_iter().filter(|file| !file.contains('\n'));
+    one_line.map(|file| format!("./{file}\n")).collect::<Vec<_>>().concat()
 }
 
 /// A run of a [`PlainProgram`].
@@ -123,9 +145,15 @@ impl PlainSuite {
 
     fn run(&self, program: &str, id: &TestId, name: &str) -> Job {
         let start = &self.program.start;
-        let times = if *id == self.program.repeated { "2" } else { "1" };
-        let mut argv = ["sh", "-c", RUN, "sh", program, name, times, &start.folder].map(str::to_owned).to_vec();
-        argv.push(start.listed.clone().unwrap_or_default());
+        let is_copy = *id == self.program.copy;
+        let copy = self.program.tests.iter().find(|(id, _)| *id == self.program.copy).map(|(_, name)| name.as_str());
+        let how = match self.program.again {
+            Again::Repeated if is_copy => "2",
+            Again::First if !is_copy => copy.unwrap_or_default(),
+            Again::Repeated | Again::First => "1",
+        };
+        let mut argv = ["sh", "-c", RUN, "sh", program, name, how, &start.folder].map(str::to_owned).to_vec();
+        argv.extend([&start.listed, &start.script].map(|file| file.clone().unwrap_or_default()));
         argv.extend(start.env.iter().map(|(name, value)| format!("{name}={value}")));
         let command = CommandSpec::new(argv, start.timeout);
         Job { command, starts: Starts::Tests, label: "running the test as a plain program".to_owned() }
@@ -140,7 +168,16 @@ impl PlainSuite {
 
     fn report(&self, finished: &[Finished]) -> Report {
         let ended = self.program.tests.iter().zip(finished);
-        let results = ended.map(|((id, name), finished)| TestResult::new(id.clone(), outcome(name, finished), 0));
+        let results = ended.map(|((id, name), finished)| {
+            let outcome = match outcome(name, finished) {
+                // An error that is no failed assertion may come from what takes the runner's place.
+                Outcome::Fail { cause: Cause::UnrelatedFailure, message } if *id == self.program.copy => {
+                    failure(Cause::LoadFailure, message)
+                }
+                outcome => outcome,
+            };
+            TestResult::new(id.clone(), outcome, 0)
+        });
         Report::new(results.collect::<Vec<_>>(), Vec::new())
     }
 }
@@ -155,7 +192,7 @@ impl Suite for PlainSuite {
             }
             (Stage::Building, Some(built)) if built.exit == Exit::Passed => {
                 let printed = || built.stdout.text().lines().last().map(str::to_owned);
-                match self.program.executable.clone().or_else(printed).filter(|path| path.starts_with('/')) {
+                match self.program.executable.clone().or_else(|| printed().filter(|path| path.starts_with('/'))) {
                     Some(path) => {
                         self.stage = Stage::Running;
                         Next::Run(self.runs(&path))
@@ -191,6 +228,7 @@ fn outcome(name: &str, finished: &Finished) -> Outcome {
             failure(Cause::Assertion, format!("it passes once, and fails when it is run again\n{}", said()))
         }
         (_, Some("fail")) => failure(Cause::Assertion, said()),
+        (_, Some("error")) => failure(Cause::UnrelatedFailure, said()),
         (_, Some("skip")) => failure(Cause::Skipped, said()),
         (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", said())),
     }
@@ -229,14 +267,21 @@ mod tests {
     #[test]
     fn a_program_that_cannot_be_built_proves_nothing() {
         let id = TestId::native("a", "t_1");
-        let start = Start { folder: "sub".to_owned(), listed: None, env: Vec::new(), timeout: Duration::from_secs(1) };
+        let start = Start {
+            folder: "sub".to_owned(),
+            listed: None,
+            script: None,
+            env: Vec::new(),
+            timeout: Duration::from_secs(1),
+        };
         let mut suite = PlainSuite::new(PlainProgram {
             files: Vec::new(),
             sources: vec!["sub/a_test.go".to_owned()],
             build: CommandSpec::new(["go", "build"], Duration::from_secs(1)).in_dir("sub"),
             executable: None,
             tests: vec![(id.clone(), "t_1".to_owned())],
-            repeated: id.clone(),
+            copy: id.clone(),
+            again: Again::Repeated,
             start,
         });
         let Next::Run(jobs) = suite.next(&NoSources) else { panic!("nothing to build") };
@@ -249,6 +294,6 @@ mod tests {
     #[test]
     fn a_program_finds_everything_but_sources_outside_of_test_data() {
         let sources = memory(&[("a.go", ""), ("b.txt", ""), ("x/testdata/c.go", "")]);
-        assert_eq!(without_sources(&sources, |file| file.ends_with(".go")).unwrap(), "./b.txt\n./x/testdata/c.go\n");
+        assert_eq!(without_sources(&sources, |file| file.contains(".go")).unwrap(), "./b.txt\n./x/testdata/c.go\n");
     }
 }

@@ -9,7 +9,7 @@ use super::syntax::Tree;
 use super::test_command::TestCommand;
 use super::{Go, owns};
 use crate::language::{Language, join};
-use crate::plain::{Copies, PlainProgram, Plainly, Start, without_sources};
+use crate::plain::{Again, Copies, File, PlainProgram, Plainly, Start, without_sources};
 use crate::syntax::splice;
 
 /// The package that takes the place of `testing`.
@@ -21,9 +21,6 @@ const NEEDS_REPOSITORY: [&str; 9] =
 
 /// Flags of `go test` that `go build` has too.
 const BUILD_FLAGS: [&str; 7] = ["tags", "mod", "modfile", "race", "gcflags", "ldflags", "asmflags"];
-
-/// A file of the program, relative to the repository's root; without a text it is absent.
-type File = (String, Option<String>);
 
 /// The program; `None` if only `go test` can run the test.
 pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
@@ -51,15 +48,22 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
         build = build.with_env("GOWORK", "off");
     }
     let named = |id: TestId| Some((id.clone(), plain_name(id.name()?)));
-    Some(Plainly::Program(PlainProgram {
+    Some(Plainly::Program(Box::new(PlainProgram {
         files,
         sources: written,
         build,
         executable: Some(executable),
         tests: twins.ids().into_iter().filter_map(named).collect(),
-        repeated: twins.copy.clone(),
-        start: Start { folder: split(path).0.to_owned(), listed, env: Vec::new(), timeout: settings.timeout },
-    }))
+        copy: twins.copy.clone(),
+        again: Again::Repeated,
+        start: Start {
+            folder: split(path).0.to_owned(),
+            listed,
+            script: None,
+            env: Vec::new(),
+            timeout: settings.timeout,
+        },
+    })))
 }
 
 /// The flags of the test command that also matter to a build.
@@ -245,5 +249,26 @@ impl<'c> Writer<'c> {
             (format!("{}/{name}.go", self.testing.0), Some(testing)),
             (join(&self.main_folder, &format!("{name}_main.go")), Some(main)),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(line: &str) -> String {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        build_flags(&TestCommand::parse(&words).unwrap()).join(" ")
+    }
+
+    #[test]
+    fn a_build_gets_the_flags_that_change_what_is_built() {
+        assert_eq!(flags("go test -race -short -tags integration -run X ./..."), "-race -tags integration");
+        assert_eq!(flags("go test ./..."), "");
+    }
+
+    #[test]
+    fn nothing_in_the_name_of_a_copy_tells_of_a_test() {
+        assert_eq!(plain_name("Test_12ab"), "do_12ab");
     }
 }

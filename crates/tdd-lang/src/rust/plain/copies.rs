@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Place, beside, is_strict};
-use crate::plain::Copies;
+use crate::plain::{Copies, File};
 use crate::rust::syntax::Tree;
 use crate::rust::targets::TargetKind;
 use crate::syntax::splice;
@@ -14,9 +14,6 @@ const MAIN: &str = include_str!("main.txt");
 /// Attributes that mean the same in a plain program.
 const KEPT: [&str; 9] =
     ["#[cfg(", "#[allow(", "#[expect(", "#[warn(", "#[deny(", "#[doc", "#[inline", "#[rustfmt", "#[must_use"];
-
-/// A file of the program, relative to the repository's root; without a text it is absent.
-type File = (String, Option<String>);
 
 /// The files of the program that differ from the project's.
 pub(super) struct Program {
@@ -34,12 +31,12 @@ impl Program {
         let name = format!("x{}", copies.twins.copy.as_str().strip_prefix("t_")?.get(..8)?);
         let is_strict = is_strict(&place.root, copies);
         let root = beside(&place.root, &name);
-        let (copied, tests) = with_functions(&copies.twins.source, &ids, &name, is_strict)?;
+        let (with_copies, tests) = with_functions(&copies.twins.source, &ids, &name, is_strict)?;
         let main = main(&name, &tests, is_strict);
         let mut files = Vec::new();
         for path in &place.files {
             let is_copied = path == copies.path;
-            let original = if is_copied { copied.clone() } else { copies.sources.read(path)? };
+            let original = if is_copied { with_copies.clone() } else { copies.sources.read(path)? };
             let mut text = with_test_modules(&original)?;
             if *path == place.root {
                 if place.kind == TargetKind::Program {
@@ -150,14 +147,14 @@ fn without_main(source: &str, name: &str) -> Option<String> {
 }
 
 fn main(name: &str, tests: &[Test], is_strict: bool) -> String {
-    let declared = (0..tests.len()).map(|at| format!("fn {name}_{at}() -> bool; ")).collect::<String>();
+    let declared: Vec<String> = (0..tests.len()).map(|at| format!("fn {name}_{at}() -> bool; ")).collect();
     let chosen = tests.iter().enumerate().map(|(at, test)| {
         let panics = test.panics.as_ref().map_or("None".to_owned(), |expected| format!("Some({expected})"));
         format!("\"{}\" => ({name}_{at} as Test, {panics}), ", test.name)
     });
     MAIN.replace("@NAME@", name)
         .replace("@UNSAFE@", if is_strict { "unsafe " } else { "" })
-        .replace("@DECLARED@", &declared)
+        .replace("@DECLARED@", &declared.concat())
         .replace("@CHOSEN@", &chosen.collect::<String>())
 }
 

@@ -4,7 +4,7 @@
 mod copies;
 
 use crate::language::{Language, join};
-use crate::plain::{Copies, PlainProgram, Plainly, Start, without_sources};
+use crate::plain::{Again, Copies, PlainProgram, Plainly, Start, without_sources};
 
 use super::items::items;
 use super::manifest::{Manifest, edition};
@@ -71,15 +71,16 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
         ("CARGO_PKG_NAME".to_owned(), target.name.clone()),
     ];
     let env = if needs_repository { env } else { Vec::new() };
-    Some(Plainly::Program(PlainProgram {
+    Some(Plainly::Program(Box::new(PlainProgram {
         files,
         sources: gone,
         build: project.command(build, settings),
         executable: None,
         tests: twins.ids().into_iter().map(|id| (id.clone(), id.as_str().to_owned())).collect(),
-        repeated: twins.copy.clone(),
-        start: Start { folder: target.package, listed, env, timeout: settings.timeout },
-    }))
+        copy: twins.copy.clone(),
+        again: Again::Repeated,
+        start: Start { folder: target.package, listed, script: None, env, timeout: settings.timeout },
+    })))
 }
 
 /// Where a test is.
