@@ -204,7 +204,11 @@ impl<V: RoleModel> ModelAgent<V> {
 
     /// The next step without asking the model: a test that the tester sent before, or, if each requirement has a test
     /// by then, the end of the kata.
-    fn from_list(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Option<StepResult>, AgentError> {
+    fn next_of_list(
+        &mut self,
+        context: &StepContext,
+        host: &mut dyn AgentHost,
+    ) -> Result<Option<StepResult>, AgentError> {
         if !matches!(context.turn, Turn::Red { .. }) || context.wanted.is_some() {
             return Ok(None);
         }
@@ -365,7 +369,7 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
     }
 
     fn edit(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Reply, AgentError> {
-        if let Some(result) = self.from_list(context, host)? {
+        if let Some(result) = self.next_of_list(context, host)? {
             self.is_from_list = true;
             host.planned(&result.notes, &[])?;
             return Ok(Reply::Result(Box::new(result)));

@@ -31,8 +31,13 @@ fn new_tests(language: &dyn Language, before: &dyn Sources, files: &Files) -> Ve
 }
 
 /// The change without one of its tests. A file that holds nothing new afterwards is left out.
-fn without(language: &dyn Language, before: &dyn Sources, mut files: Files, test: &(String, String)) -> Option<Files> {
-    let (path, name) = test;
+fn without(
+    language: &dyn Language,
+    before: &dyn Sources,
+    mut files: Files,
+    unwanted: &(String, String),
+) -> Option<Files> {
+    let (path, name) = unwanted;
     let text = files.get(path)?.clone()?;
     let items = language.items(path, &text);
     let item = items.tests.iter().find(|item| item.name == *name)?;
