@@ -193,7 +193,15 @@ impl Workshop for ProjectWorkshop {
     fn answers(&self, tests: &[TestId]) -> Result<Answers, WorkError> {
         let altered = |tests: &[TestId], tree: &TreeId, question: Question<'_>| -> Result<Probe, WorkError> {
             let sources = StoredSources::new(&self.site.repo, tree)?;
-            let code = self.reached_code(&sources, tests);
+            let code = match question {
+                // What a test called before is altered, whether it still calls that or not.
+                Question::Still(kills) => kills.iter().map(|kill| kill.path.as_str()).collect::<BTreeSet<_>>(),
+                Question::AnyKill | Question::AnyValue | Question::EachFunction => BTreeSet::new(),
+            };
+            let code = match code.is_empty() {
+                true => self.reached_code(&sources, tests),
+                false => code.into_iter().map(NewCode::whole).collect(),
+            };
             self.with_prover(&sources, tree, |prover| Ok(prover.strength(tests, &code, question)?))
         };
         let before = match altered(tests, &self.tree_before_red()?, Question::EachFunction)? {
