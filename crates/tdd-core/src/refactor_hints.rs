@@ -19,19 +19,22 @@ const LONG_FUNCTION: usize = 25;
 const GROWN_BY: usize = 5;
 /// A shorter function is quickly rewritten, and that says nothing about its name.
 const REWRITTEN_LINES: usize = 6;
+/// Lines that a commit must remove to rewrite a function; the body of a stub has fewer.
+const REMOVED_LINES: usize = 3;
 /// Most hints.
 const MAX_HINTS: usize = 5;
 
 /// What may be worth a refactoring after the commit with this diff; most telling first.
 pub fn hints(diff: &str, files: &[File]) -> Vec<String> {
     let added = added_lines(diff);
+    let removed = diff.lines().filter(|line| line.starts_with('-') && !line.starts_with("--- ")).count();
     let is_production = |file: &&File| file.sort == Sort::Production && added.contains_key(file.path.as_str());
     let changed: Vec<&File> = files.iter().filter(is_production).collect();
     let production: Vec<&File> = files.iter().filter(|file| file.sort == Sort::Production).collect();
     let mut hints = duplication(&changed, &production, &added);
     for file in changed {
         let Some(added) = added.get(file.path.as_str()) else { continue };
-        hints.extend(functions(&file.text).iter().filter_map(|function| hint(function, file, added)));
+        hints.extend(functions(&file.text).iter().filter_map(|function| hint(function, file, added, removed)));
     }
     hints.truncate(MAX_HINTS);
     hints
@@ -104,7 +107,7 @@ fn function_name(line: &str) -> Option<&str> {
     (is_method && !CONTROL.contains(&name)).then_some(name)
 }
 
-fn hint(function: &Function, file: &File, added: &BTreeSet<usize>) -> Option<String> {
+fn hint(function: &Function, file: &File, added: &BTreeSet<usize>, removed: usize) -> Option<String> {
     let Function { name, first, last } = function;
     let (lines, new) = (last + 1 - first, added.range(*first..=*last).count());
     let place = format!("`{name}` (`{}:{first}`)", file.path);
@@ -112,7 +115,7 @@ fn hint(function: &Function, file: &File, added: &BTreeSet<usize>) -> Option<Str
     if lines > LONG_FUNCTION && new >= GROWN_BY {
         return Some(format!("{place} has grown to {lines} lines: does it do more than one thing?"));
     }
-    if is_old && lines >= REWRITTEN_LINES && new * 3 >= lines * 2 {
+    if is_old && removed >= REMOVED_LINES && lines >= REWRITTEN_LINES && new * 3 >= lines * 2 {
         return Some(format!("{place} was rewritten for the most part: does its name still fit?"));
     }
     None
@@ -208,8 +211,10 @@ mod tests {
     #[test]
     fn an_old_function_that_was_rewritten_may_need_another_name() {
         let text = "fn sum(text: &str) -> i64 {\n    a();\n    b();\n    c();\n    d();\n    e();\n}\n";
-        let said = hints(&adds("a.rs", text, 2, 6), &[file("a.rs", text)]);
-        assert_eq!(said, ["`sum` (`a.rs:1`) was rewritten for the most part: does its name still fit?"]);
+        let rewrites = |removed: &str| hints(&(adds("a.rs", text, 2, 6) + removed), &[file("a.rs", text)]);
+        let said = ["`sum` (`a.rs:1`) was rewritten for the most part: does its name still fit?"];
+        assert_eq!(rewrites("-    x();\n-    y();\n-    z();\n"), said);
+        assert_eq!(rewrites("-    todo!()\n"), [""; 0], "a stub was filled in");
         assert_eq!(hints(&adds("a.rs", text, 1, 6), &[file("a.rs", text)]), [""; 0], "a new function has a new name");
     }
 
