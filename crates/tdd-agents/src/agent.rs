@@ -216,7 +216,7 @@ impl<V: RoleModel> ModelAgent<V> {
             let edits = self.later.remove(0);
             if let Some(edits) = later::next(&edits, &context.kata_description, host)? {
                 let summary = "add the next test of the tester's list".to_owned();
-                return Ok(Some(StepResult { edits, notes: summary, ..StepResult::default() }));
+                return Ok(Some(StepResult { edits, notes: summary, is_listed: true, ..StepResult::default() }));
             }
         }
         let may_end = self.has_listed && context.may_be_done;

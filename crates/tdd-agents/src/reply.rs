@@ -248,6 +248,7 @@ fn plan(fields: &Map<String, Value>) -> Result<StepResult, ReplyError> {
         spec_source: text(fields, "spec_source")?,
         done: done(fields)?,
         later: Vec::new(),
+        is_listed: false,
     })
 }
 

@@ -107,6 +107,8 @@ pub struct StepResult {
     pub done: Vec<Done>,
     /// From a tester who sent several tests: the edits of each further test, for the next turns.
     pub later: Vec<Vec<Edit>>,
+    /// From a tester: the test comes from a list that was sent before.
+    pub is_listed: bool,
 }
 
 /// A requirement of the kata, and the test that proves it.

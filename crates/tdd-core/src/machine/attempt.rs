@@ -511,8 +511,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.after_arrival(start, turn, refusal, Arrival::Undone)
     }
 
-    /// With `until_done`, keeps a test that passes at once, if its altered copies fail. So a run whose model implemented
-    /// everything at once still comes to a proven end, and no answer is wasted.
+    /// With `until_done`, keeps the second and every further consecutive test that passes at once, and each test of a
+    /// list, if its altered copies fail. So a run whose model implemented everything at once still comes to a proven end.
     fn characterize(
         &mut self,
         start: &StartingPoint,
@@ -520,7 +520,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         result: &StepResult,
         refusal: &Refusal,
     ) -> Fallible<bool, B, A> {
-        let may_keep = self.order.until_done && self.mandate.target.is_none();
+        let is_listed = result.is_listed || !result.later.is_empty();
+        let is_expected = is_listed || self.session().machine_state().arrivals() > 0;
+        let may_keep = self.order.until_done && self.mandate.target.is_none() && is_expected;
         let Some(test_id) = refusal.test.clone().filter(|_| may_keep) else { return Ok(false) };
         let targets = [test_id.clone()];
         let judged =
