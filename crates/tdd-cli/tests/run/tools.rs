@@ -137,9 +137,9 @@ fn run_tests_answers_with_what_the_tests_say_of_the_edits_so_far() {
     assert!(of_implementor[2].contains("left: 77"), "{of_implementor:?}");
     assert!(of_implementor[2].ends_with("0 passed, 1 failed, 0 skipped"), "{of_implementor:?}");
     // One run after the message answers both calls, so the edit between them counts for the first as well.
-    let passed = format!("pass {}\n1 passed, 0 failed, 0 skipped", id(1));
-    assert_eq!(of_implementor[3], format!("fail {NOWHERE} (target-not-found)\n{passed}"));
-    assert_eq!(of_implementor[5], passed);
+    let passed = format!("pass {}\n1 passed,", id(1));
+    assert_eq!(of_implementor[3], format!("fail {NOWHERE} (target-not-found)\n{passed} 1 failed, 0 skipped"));
+    assert_eq!(of_implementor[5], format!("{passed} 0 failed, 0 skipped"));
     let attempt = &log(&stage, "step-2-implementor")["attempts"][0];
     assert_eq!(attempt["trials"].as_array().unwrap().len(), 2, "{attempt}");
 }

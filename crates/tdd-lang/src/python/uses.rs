@@ -139,6 +139,13 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
         _ => false,
     };
     let scope = tree.ancestors(node).find(is_scope).filter(|_| is_given)?;
+    let is_declared = |inner: usize| {
+        let outside = matches!(tree.kind(inner), "global_statement" | "nonlocal_statement");
+        outside && tree.words(inner).any(|word| word == tree.text(node))
+    };
+    if tree.subtree(scope).any(is_declared) {
+        return None;
+    }
     // A parameter of a test or a fixture refers to the fixture with that name.
     let takes = is_fixture && tree.kind(scope) == "function_definition" && asks_for_fixtures(tree, scope);
     (!takes).then_some(scope)
@@ -431,6 +438,8 @@ mod tests {
             &["def `c`"],
         );
         check("def f(a: 'Name'): ...\nName = int\n", "f(1)", &[]);
+        let once = "made = None\ndef f():\n    global made\n    if made is None:\n        made = 1\n    return made\n";
+        check(once, "f()", &[]);
     }
 
     #[test]

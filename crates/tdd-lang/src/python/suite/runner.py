@@ -18,6 +18,7 @@ import pprint
 import re
 import secrets
 import select
+import shutil
 import signal
 import tempfile
 import time
@@ -261,8 +262,8 @@ NEEDS_SOURCES = re.compile(rb"getsource|getsourcelines|open\(__file__|__file__\)
 NO_SOURCES = {"node_modules", "site-packages", ".git", ".tdd", ".venv", "venv", ".tox", ".nox"}
 
 
-def without_test_files(root, files):
-    """Removes the test files of a scratch copy: they are loaded, and production shall not take its answers from them."""
+def put_away_test_files(root, files, away):
+    """Moves the test files of a scratch copy: they are loaded, and production shall not take its answers from them."""
     for file in files:
         with open(file, "rb") as source:
             if NEEDS_SOURCES.search(source.read()):
@@ -272,7 +273,19 @@ def without_test_files(root, files):
         for name in names:
             path = os.path.join(folder, name)
             if path in files or re.fullmatch(r"test_.*\.py|.*_test\.py", name):
-                os.unlink(path)
+                place = os.path.join(away, os.path.relpath(path, root))
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+                shutil.move(path, place)
+
+
+def put_back_test_files(root, away):
+    for folder, _, names in os.walk(away):
+        for name in names:
+            path = os.path.join(folder, name)
+            place = os.path.join(root, os.path.relpath(path, away))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            shutil.move(path, place)
+    shutil.rmtree(away)
 
 
 def can_be_repeated(item):
@@ -281,12 +294,12 @@ def can_be_repeated(item):
     return set(getattr(item, "fixturenames", ["unknown"])) <= given and getattr(item, "cls", None) is None
 
 
-def hidden(pytest, root):
+def hidden(pytest, root, away):
     """Hides the runner from production while a test runs, and lets a test that passes pass again."""
 
     class Hidden:
         def pytest_collection_finish(self, session):
-            without_test_files(root, {os.path.realpath(str(item.path)) for item in session.items})
+            put_away_test_files(root, {os.path.realpath(str(item.path)) for item in session.items}, away)
 
         @pytest.hookimpl(hookwrapper=True, trylast=True)
         def pytest_runtest_call(self, item):
@@ -389,7 +402,7 @@ def work(pipe, token, root, options, wanted, done, broken):
         tell = scope["watch"](root, watched["files"])
     sys.path.insert(0, root)
     own_modules_first(root)
-    plugins = [reporter(pytest, root, send, wanted, done, broken)] + ([hidden(pytest, root)] if plain else [])
+    plugins = [reporter(pytest, root, send, wanted, done, broken)] + ([hidden(pytest, root, options["away"])] if plain else [])
     code = pytest.main(arguments, plugins=plugins)
     if watched:
         send(type="watched", **tell())
@@ -478,7 +491,9 @@ def main():
 
     told, done, broken = [], set(), set()
     for _ in range(RESTARTS):
+        options["away"] = tempfile.mkdtemp()
         attempt = Attempt(root, options, set(wanted), done, broken)
+        put_back_test_files(root, options["away"])
         flight, collecting, ended = None, None, False
         for event in attempt.events:
             kind = event["type"]
