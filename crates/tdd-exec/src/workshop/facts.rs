@@ -164,7 +164,7 @@ impl Workshop for ProjectWorkshop {
             for (target, red) in targets {
                 // Without a red, only altered answers of the code that the test calls can show that it can fail.
                 let has_copies = proofs.get(target).is_some_and(Proof::has_copies);
-                let may_be_rigged = has_copies && self.overrides_comparison(change, &sources);
+                let may_be_rigged = has_copies && overrides_comparison(change, &sources);
                 let code = match red {
                     _ if change.production.is_empty() => self.asked_code(target)?,
                     Some(Cause::MissingSymbol) => self.new_code(change),
@@ -198,9 +198,10 @@ impl Workshop for ProjectWorkshop {
                 Question::Still(kills) => kills.iter().map(|kill| kill.path.as_str()).collect::<BTreeSet<_>>(),
                 Question::AnyKill | Question::AnyValue | Question::EachFunction => BTreeSet::new(),
             };
-            let code = match code.is_empty() {
-                true => self.reached_code(&sources, tests),
-                false => code.into_iter().map(NewCode::whole).collect(),
+            let code: Vec<NewCode> = if code.is_empty() {
+                self.reached_code(&sources, tests)
+            } else {
+                code.into_iter().map(NewCode::whole).collect()
             };
             self.with_prover(&sources, tree, |prover| Ok(prover.strength(tests, &code, question)?))
         };
@@ -370,14 +371,6 @@ impl ProjectWorkshop {
         Ok(tests.iter().filter_map(|test| ids.get(&test.at).cloned()).collect())
     }
 
-    /// Whether a changed file may define what its values are equal to: then altered copies of a test prove little.
-    fn overrides_comparison(&self, change: &Change, sources: &dyn Sources) -> bool {
-        let paths: BTreeSet<&str> = change.production.iter().map(|item| item.path.as_str()).collect();
-        let overrides =
-            |path: &&str| sources.read(path).is_some_and(|text| COMPARISONS.iter().any(|word| text.contains(word)));
-        paths.iter().any(overrides)
-    }
-
     /// The tree before the red that the change belongs to: a green must clean up what its red introduced.
     fn tree_before_red(&self) -> Result<TreeId, WorkError> {
         let repo = &self.site.repo;
@@ -464,6 +457,14 @@ pub(super) struct ChangesOfRun {
     pub(super) added: Vec<GitPath>,
     /// Changed, deleted or renamed files.
     pub(super) changed: Vec<GitPath>,
+}
+
+/// Whether a changed file may define what its values are equal to: then altered copies of a test prove little.
+fn overrides_comparison(change: &Change, sources: &dyn Sources) -> bool {
+    let paths: BTreeSet<&str> = change.production.iter().map(|item| item.path.as_str()).collect();
+    let overrides =
+        |path: &&str| sources.read(path).is_some_and(|text| COMPARISONS.iter().any(|word| text.contains(word)));
+    paths.iter().any(overrides)
 }
 
 /// Whether a line holds code that no test executes.
