@@ -37,6 +37,10 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Opt
         "new_expression" => {
             mode.one_of(tree.arguments(node).into_iter().filter_map(|argument| changed(tree, argument, mode)))
         }
+        // After the number comes its precision.
+        "call_expression" if tree.text(node).starts_with("expect.closeTo") => {
+            changed(tree, tree.arguments(node).into_iter().next()?, mode)
+        }
         "call_expression" if makes_a_value(tree, node) => {
             mode.one_of(tree.arguments(node).into_iter().filter_map(|argument| changed(tree, argument, mode)))
         }
@@ -48,7 +52,7 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Opt
 fn makes_a_value(tree: &Tree<'_>, call: usize) -> bool {
     let function = tree.child(call, "function").map_or("", |function| tree.text(function));
     matches!(function, "BigInt" | "Number" | "String" | "Symbol.for" | "Object.freeze")
-        || matches!(function, "expect.objectContaining" | "expect.closeTo")
+        || function == "expect.objectContaining"
 }
 
 /// A literal's value; `None` if the node is not a literal.

@@ -53,6 +53,10 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Opt
         }
         "call" if makes_a_value(called(tree, node)) => {
             let arguments = tree.child(node, "arguments")?;
+            // The others are tolerances.
+            if called(tree, node) == "approx" {
+                return changed(tree, tree.parts(arguments).next()?, mode);
+            }
             mode.one_of(tree.parts(arguments).filter_map(|argument| match tree.kind(argument) {
                 "keyword_argument" => changed(tree, tree.child(argument, "value")?, mode),
                 _ => changed(tree, argument, mode),
@@ -110,6 +114,14 @@ mod tests {
         check("Money(5, currency='EUR')", Some("Money(6, currency='EUR')"));
         check("pytest.approx(0.3)", Some("pytest.approx((0.3 + 1.0))"));
         check("True", Some("False"));
+    }
+
+    #[test]
+    fn a_tolerance_stays_as_it_is() {
+        let source = "pytest.approx(0.3, abs=0.01)";
+        let tree = Tree::parse(source).unwrap();
+        let edit = changed(&tree, 2, AlterationMode::ChangeFar).unwrap();
+        assert_eq!(splice(source, vec![edit]), "pytest.approx((0.3 + 1.0), abs=0.01)");
     }
 
     #[test]
