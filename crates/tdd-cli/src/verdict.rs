@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tdd_core::digest::TreeId;
+use tdd_core::evidence::{self, Probed};
 use tdd_core::judge::{Holding, Verdict};
 use tdd_core::law::Overridden;
 use tdd_core::pipeline::Judged;
@@ -49,6 +50,8 @@ pub struct Evidence {
     pub counts: Counts,
     /// What kept tests from running at all.
     pub obstacles: Vec<String>,
+    /// What the probes showed, with the time that each took.
+    pub probes: Vec<Probed>,
 }
 
 /// Prints the verdicts of one command and returns the exit code of the worst.
@@ -72,11 +75,10 @@ pub struct Verdicts {
 impl Evidence {
     pub fn new(base: &TreeId, command: String, report: &Report) -> Self {
         let obstacles = report.obstacles().iter().map(|it| format!("{}: {}", it.subject, it.cause));
-        Self { base: base.clone(), command, counts: report.counts(), obstacles: obstacles.collect() }
+        let obstacles = obstacles.collect();
+        Self { base: base.clone(), command, counts: report.counts(), obstacles, probes: Vec::new() }
     }
-}
 
-impl Evidence {
     fn text(&self) -> String {
         let Counts { passed, failed, skipped } = self.counts;
         let counts = format!("{passed} passed, {failed} failed, {skipped} skipped");
@@ -122,7 +124,7 @@ impl VerdictDocument {
         }
     }
 
-    /// The text of the verdict; the evidence only with `--verbose`.
+    /// The text of the verdict with what the probes showed; the test run only with `--verbose`.
     fn text(&self, output: Output) -> String {
         // Indented, because a reason may quote a test's output, which must not look like a line of ours.
         let margin = if output.is_quiet() { " " } else { "\n  " };
@@ -136,7 +138,13 @@ impl VerdictDocument {
             }
             _ => format!("{} {reason}\n", paint(GOOD, "holds")),
         };
-        if output.is_verbose() { text + &self.evidence.text() } else { text }
+        let lines = match self.answer {
+            Answer::Holds if !output.is_quiet() => evidence::lines(self.test_id.as_ref(), &self.evidence.probes),
+            Answer::Holds | Answer::Refused => Vec::new(),
+        };
+        let probes: String = lines.iter().map(|line| format!("  {}\n", paint(DIM, line))).collect();
+        let seen = if output.is_verbose() { self.evidence.text() } else { String::new() };
+        text + &probes + &seen
     }
 }
 
@@ -149,7 +157,11 @@ impl Verdicts {
 
     /// The pipeline's verdicts about a change.
     pub fn of(workshop: &ProjectWorkshop, judged: &Judged) -> Self {
-        let verdict = |held: &Verdict| verdict(workshop, held.clone(), &judged.report);
+        let verdict = |held: &Verdict| {
+            let mut document = verdict(workshop, held.clone(), &judged.report);
+            document.evidence.probes.clone_from(&judged.evidence);
+            document
+        };
         let overridden = judged.overridden.clone();
         Self { overridden, ..Self::new(judged.verdicts.iter().map(verdict).collect()) }
     }

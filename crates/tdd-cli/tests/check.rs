@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tdd_fixtures::Sandbox;
 use tdd_fixtures::machine::Machine;
 
@@ -71,7 +71,11 @@ fn check_finds_the_phase_and_commit_writes_what_audit_replays() {
     assert_eq!((code, &proof["phase"], &proof["commits"]), (0, &"green".into(), &3.into()), "{proof}");
     let test = &proof["tests"][0];
     assert_eq!((&test["test_id"], &test["red"]), (&"tests/add.rs::adds".into(), &"missing-symbol".into()));
-    assert!(test["green"] == true && test["twins"].as_u64() > Some(0), "{test}");
+    assert_eq!(test["green"], true);
+    let probes: Vec<_> =
+        test["evidence"].as_array().unwrap().iter().map(|seen| (&seen["probe"], &seen["result"])).collect();
+    let holds = ["base", "twin", "circumstance", "strength"].map(|probe| (json!(probe), json!("holds")));
+    assert_eq!(probes, holds.iter().map(|(probe, result)| (probe, result)).collect::<Vec<_>>(), "{test}");
 }
 
 #[test]

@@ -31,6 +31,20 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The exceptions from rules that a message names, with reasons. A commit made in refactor mode may also change tests
+    /// and runner configuration.
+    pub fn exceptions(message: &str) -> BTreeMap<Rule, String> {
+        let claim = Self::of_message(message);
+        let mut exceptions = claim.overrides;
+        if matches!(claim.mode, Some(Mode::RefactorMode | Mode::Refactor | Mode::Execute)) {
+            let subject = message.lines().next().unwrap_or_default();
+            for rule in [Rule::SteeringFrozen, Rule::TestsFrozen, Rule::TestTampering, Rule::PhaseScope] {
+                exceptions.entry(rule).or_insert_with(|| format!("refactor mode: {subject}"));
+            }
+        }
+        exceptions
+    }
+
     /// Reads a message. Other tools write `GSD-Phase`.
     pub fn of_message(message: &str) -> Self {
         let trailers = Trailers::parse(message);

@@ -15,6 +15,7 @@ pub mod coverage;
 pub mod cycle;
 pub mod digest;
 pub mod event;
+pub mod evidence;
 pub mod gate;
 pub mod judge;
 pub mod law;

@@ -9,6 +9,7 @@ use crate::change::{Change, TestFacts};
 use crate::check::CheckSeen;
 use crate::config::Gate;
 use crate::coverage::Measurement;
+use crate::evidence::{self, Probed};
 use crate::judge::{self, Baseline, RunFacts, Verdict};
 use crate::law::{Ask, Kind, Overridden, RuleResult, RuleRunner, Subject, is_due};
 use crate::proof::{self, Proof};
@@ -34,17 +35,8 @@ pub struct Judged {
     pub overridden: Vec<Overridden>,
     /// What each test said before the change, if it was needed.
     pub before: Baseline,
-    /// The targets whose probes showed that they can fail.
-    pub proven: Vec<Probed>,
-}
-
-/// The result of the probes of one target.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Probed {
-    /// The target.
-    pub test_id: TestId,
-    /// How many altered copies of it failed, as they must; `None` if no copy could be written or built.
-    pub twins: Option<usize>,
+    /// What the probes showed.
+    pub evidence: Vec<Probed>,
 }
 
 impl Judged {
@@ -56,8 +48,8 @@ impl Judged {
     /// A verdict that needed no run.
     pub fn at_once(verdict: Verdict, change: Change) -> Self {
         let (verdicts, report) = (vec![verdict], Report::new([], Vec::new()));
-        let (before, proven) = (Baseline::new(), Vec::new());
-        Self { verdicts, change, report, check: None, overridden: Vec::new(), before, proven }
+        let (before, evidence) = (Baseline::new(), Vec::new());
+        Self { verdicts, change, report, check: None, overridden: Vec::new(), before, evidence }
     }
 
     /// The first refusal, or else the first verdict.
@@ -76,7 +68,7 @@ impl Judged {
 
 /// Judges a change of this kind. A red may bring as many new tests as a person `named`.
 pub fn judge<W: Workshop>(workshop: &mut W, kind: Kind, targets: &[TestId], named: usize) -> Result<Judged, W::Error> {
-    let mut inquiry = Inquiry { kind, targets: targets.to_vec(), overridden: Vec::new(), proven: Vec::new() };
+    let mut inquiry = Inquiry { kind, targets: targets.to_vec(), overridden: Vec::new(), evidence: Vec::new() };
     inquiry.judge(workshop, named)
 }
 
@@ -85,7 +77,7 @@ struct Inquiry {
     kind: Kind,
     targets: Vec<TestId>,
     overridden: Vec<Overridden>,
-    proven: Vec<Probed>,
+    evidence: Vec<Probed>,
 }
 
 /// A test run, and the baseline to compare it with.
@@ -106,6 +98,9 @@ impl Inquiry {
         }
         let (change, at_red) = if self.kind == Kind::Green {
             let red = workshop.red_state(&self.targets)?;
+            let cause = |target: &TestId| red.baseline.get(target).copied().flatten();
+            let failed = self.targets.iter().filter_map(|target| Some((target, cause(target)?)));
+            self.evidence.extend(failed.map(|(target, cause)| Probed::of_red(target, cause, red.ms)));
             (red.change, Some(red.baseline))
         } else {
             (whole, None)
@@ -272,17 +267,18 @@ impl Inquiry {
         let proofs = workshop.probe(&targets, &others, change)?;
         for (target, _) in targets {
             let Some(proof) = proofs.get(&target) else { continue };
-            let answer = self.ask(workshop, |rules, inquiry| rules.ask_probe(inquiry.kind, &target, proof));
+            self.evidence.extend(evidence::of(&target, proof));
+            let is_proven = evidence::is_proven(&target, &self.evidence) || !workshop.is_of_model();
+            let answer = self.ask(workshop, |rules, inquiry| {
+                rules.ask_probe(inquiry.kind, &target, proof)?;
+                rules.answer(if is_proven { Ok(()) } else { Err(proof::unproven(&target)) })
+            });
             if answer.is_err() {
                 return Ok(answer);
             }
-            let twins = match proof {
-                Proof::Run(seen) => Some(seen.twins),
-                Proof::Unwritable | Proof::NotBuilt(_) | Proof::Answers(_) => None,
-            };
-            self.proven.push(Probed { test_id: target, twins });
         }
         for test in &others {
+            self.evidence.extend(proofs.get(test).into_iter().flat_map(|proof| evidence::of(test, proof)));
             let Some(proof) = proofs.get(test).filter(|proof| proof::can_fail(test, proof).is_err()) else {
                 continue;
             };
@@ -292,11 +288,12 @@ impl Inquiry {
                 return Ok(answer);
             }
         }
-        others.retain(|test| !proofs.get(test).is_some_and(Proof::has_copies));
+        others.retain(|test| !proofs.get(test).is_some_and(Proof::has_other_values));
         if others.is_empty() {
             return Ok(Ok(()));
         }
         let answers = workshop.answers(&others)?;
+        self.evidence.extend(evidence::of_others(&answers));
         Ok(self.ask(workshop, |rules, inquiry| rules.ask_answers(inquiry.kind, &answers)))
     }
 
@@ -348,8 +345,8 @@ impl Inquiry {
     }
 
     fn judged(&mut self, verdicts: Vec<Verdict>, change: Change, report: Report) -> Judged {
-        let (overridden, proven) = (std::mem::take(&mut self.overridden), std::mem::take(&mut self.proven));
-        Judged { verdicts, change, report, check: None, overridden, before: Baseline::new(), proven }
+        let (overridden, evidence) = (std::mem::take(&mut self.overridden), std::mem::take(&mut self.evidence));
+        Judged { verdicts, change, report, check: None, overridden, before: Baseline::new(), evidence }
     }
 }
 

@@ -9,6 +9,9 @@ use crate::rule::{Refusal, Rule};
 use crate::strength;
 use crate::test_id::TestId;
 
+/// How [`Twin::what`] begins for a copy that asserts the opposite: it has no other value to compare with.
+pub const OPPOSITE: &str = "asserts the opposite";
+
 /// One altered copy of a test: it must fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
@@ -64,8 +67,10 @@ pub struct Survivor {
 pub struct CounterProof {
     /// The copy under a random name, run as usual: it must pass.
     pub copy: Fate,
-    /// The same copy while the runner hides itself from production: it must pass.
-    pub plain: Fate,
+    /// The same copy with no test runner in sight of production: it must pass. `None` if only its runner can run it.
+    pub plain: Option<Fate>,
+    /// Why it failed there.
+    pub why_not_plain: String,
     /// A test that does nothing: it must pass.
     pub passing_control: Fate,
     /// A test that fails by itself, without any macro or trait: it must fail.
@@ -78,10 +83,13 @@ pub struct CounterProof {
     pub not_run: Vec<Twin>,
     /// How many twins there were.
     pub twins: usize,
+    /// How many of them expect another value. A twin that only asserts the opposite fails even where production rigs
+    /// what is compared.
+    pub with_other_value: usize,
     /// What the test made of altered answers of the new production code, if that was requested.
     pub strength: Option<strength::Probe>,
-    /// The test on the production code of its red, if that was requested and compiled: it must fail.
-    pub on_red: Option<Fate>,
+    /// How long the copies took.
+    pub ms: u64,
 }
 
 /// The result of a counter-proof.
@@ -101,6 +109,11 @@ impl Proof {
     /// Whether altered copies of the test were run.
     pub fn has_copies(&self) -> bool {
         matches!(self, Self::Run(seen) if seen.twins > 0)
+    }
+
+    /// Whether copies that expect another value were run.
+    pub fn has_other_values(&self) -> bool {
+        matches!(self, Self::Run(seen) if seen.with_other_value > 0)
     }
 }
 
@@ -137,9 +150,14 @@ fn weakened(test: &TestId, why: &str) -> Refusal {
     Rule::CounterProof.refuse(reason, next).because(Cause::Weakened)
 }
 
+/// The first line that says something.
+pub(crate) fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("nobody said why")
+}
+
 fn not_built(why: &str) -> Refusal {
-    let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("the compiler did not say why").trim();
-    let reason = format!("altered copies of the test do not compile, so the counter-proof cannot run: {first}");
+    let reason =
+        format!("altered copies of the test do not compile, so the counter-proof cannot run: {}", first_line(why));
     Rule::CounterProof.refuse(reason, "use simpler assertions, or let a person override the rule")
 }
 
@@ -150,8 +168,15 @@ fn judge_run(target: &TestId, seen: &CounterProof) -> RuleResult {
     assertions(seen)?;
     copy(seen)?;
     twins(seen)?;
-    seen.strength.as_ref().map_or(Ok(()), |probe| strength::depends_on_answers(target, probe))?;
-    red(seen)
+    seen.strength.as_ref().map_or(Ok(()), |probe| strength::depends_on_answers(target, probe))
+}
+
+/// Whether the copies end as they must, wherever they are run.
+pub(crate) fn copies(seen: &CounterProof) -> RuleResult {
+    reporting(seen)?;
+    assertions(seen)?;
+    copy(&CounterProof { plain: None, ..seen.clone() })?;
+    twins(seen)
 }
 
 fn reporting(seen: &CounterProof) -> RuleResult {
@@ -174,7 +199,7 @@ fn assertions(seen: &CounterProof) -> RuleResult {
 
 fn copy(seen: &CounterProof) -> RuleResult {
     match seen.copy {
-        Fate::Passed if seen.plain == Fate::Failed => Err(circumstantial()),
+        Fate::Passed if seen.plain == Some(Fate::Failed) => Err(circumstantial(seen)),
         Fate::Passed => Ok(()),
         Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
         Fate::NotRun(cause) => Err(unseen("the test's copy under another name was not run", cause)),
@@ -202,13 +227,6 @@ fn twins(seen: &CounterProof) -> RuleResult {
     }
 }
 
-fn red(seen: &CounterProof) -> RuleResult {
-    match seen.on_red {
-        Some(Fate::Passed) => Err(vacuous("it passes on the old production code, on which it was red before")),
-        None | Some(Fate::Failed | Fate::NotRun(_)) => Ok(()),
-    }
-}
-
 fn vacuous(why: &str) -> Refusal {
     let next = "change the test: each assertion must depend on what production returns";
     Rule::CounterProof.refuse(format!("the test cannot fail where it should: {why}"), next).because(Cause::VacuousTest)
@@ -219,11 +237,27 @@ fn disarmed(why: &str) -> Refusal {
     Rule::CounterProof.refuse(format!("disarmed: {why}"), next).because(Cause::Disarmed)
 }
 
-fn circumstantial() -> Refusal {
-    let reason = "circumstantial: the test passes under its runner, but fails where production sees no runner and no test \
-                  sources, or when it is run again in the same process";
+pub(crate) fn circumstantial(seen: &CounterProof) -> Refusal {
+    // What a runtime prints around the message.
+    let is_frame =
+        |line: &&str| ["Traceback", "File ", "note:", "thread ", "goroutine "].iter().any(|it| line.starts_with(it));
+    let lines: Vec<&str> = seen.why_not_plain.lines().map(str::trim).collect();
+    let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty() && !is_frame(line)).take(3).collect();
+    let reason = format!(
+        "circumstantial: the test passes under its runner, and fails where production sees no runner, no test sources, \
+         arguments or variables, or is called again: {}",
+        lines.join(", ")
+    );
     let next = "remove what asks for the runner, its arguments, variables, files or earlier calls from production";
     Rule::CounterProof.refuse(reason, next).because(Cause::Circumstantial)
+}
+
+/// That no probe shows that a model's test can fail.
+pub fn unproven(test: &TestId) -> Refusal {
+    let reason =
+        "no probe shows that this test can fail: it cannot be copied, and no value that it gets can be altered";
+    let next = "write the test so that it compares a value that production returns, or let a person override the rule";
+    Rule::CounterProof.refuse(reason, next).about(test)
 }
 
 fn unseen(what: &str, cause: Cause) -> Refusal {
@@ -250,15 +284,17 @@ mod tests {
     fn honest() -> CounterProof {
         CounterProof {
             copy: Fate::Passed,
-            plain: Fate::Passed,
+            plain: Some(Fate::Passed),
+            why_not_plain: String::new(),
             passing_control: Fate::Passed,
             failing_control: Fate::Failed,
             false_assertions: vec![("assert_eq!".to_owned(), Fate::Failed)],
             survivors: Vec::new(),
             not_run: Vec::new(),
             twins: 1,
+            with_other_value: 1,
             strength: None,
-            on_red: None,
+            ms: 0,
         }
     }
 
@@ -290,7 +326,8 @@ mod tests {
     fn another_test_may_not_lose_what_it_could_notice() {
         let vacuous = CounterProof { survivors: survivors(false), ..honest() };
         let rigged = CounterProof { survivors: survivors(true), ..honest() };
-        let sensed = CounterProof { plain: Fate::Failed, ..honest() };
+        let sensed =
+            CounterProof { plain: Some(Fate::Failed), why_not_plain: "Traceback:\n 0 is not 4".to_owned(), ..honest() };
         let (held, lost) = (Proof::Run(honest()), Proof::NotBuilt(String::new()));
         let seen = |after: &CounterProof, before: &Proof| kept(after.clone(), before);
         assert_eq!(seen(&vacuous, &held), Some(Cause::Weakened));
@@ -339,8 +376,8 @@ mod tests {
 
     #[test]
     fn a_test_that_passes_only_while_its_runner_is_seen_is_circumstantial() {
-        let seen = CounterProof { plain: Fate::Failed, ..honest() };
-        check(seen, Some(Cause::Circumstantial), "circumstantial: the test passes");
+        let seen = CounterProof { plain: Some(Fate::Failed), why_not_plain: "\n 0 is not 4".to_owned(), ..honest() };
+        check(seen, Some(Cause::Circumstantial), "or is called again: 0 is not 4");
     }
 
     #[test]
@@ -357,18 +394,12 @@ mod tests {
         let function = Function { path: "a.rs".to_owned(), name: "f".to_owned(), line: 1, is_constant: false };
         let with = |noticed| {
             let noticed = BTreeMap::from([(function.clone(), BTreeMap::from([(target(), noticed)]))]);
-            CounterProof { strength: Some(Probe::Made(Strength { noticed })), ..honest() }
+            CounterProof { strength: Some(Probe::Made(Strength { noticed, ..Strength::default() })), ..honest() }
         };
         check(with(Noticed::Killed(Alteration::More)), None, "holds");
         check(with(Noticed::NotAltered), None, "holds");
         let survived = Noticed::Survived([Alteration::More].into());
         check(with(survived), Some(Cause::VacuousTest), "whatever value production returns: `f`");
-    }
-
-    #[test]
-    fn a_test_that_passes_where_it_was_red_is_vacuous() {
-        check(CounterProof { on_red: Some(Fate::Passed), ..honest() }, Some(Cause::VacuousTest), "on which it was red");
-        check(CounterProof { on_red: Some(Fate::Failed), ..honest() }, None, "holds");
     }
 
     #[test]

@@ -361,6 +361,8 @@ pub struct RedState {
     pub baseline: Baseline,
     /// The change from this state on.
     pub change: Change,
+    /// How long it took to find out.
+    pub ms: u64,
 }
 
 /// The result of the check command, or of the command that verifies refactor mode.
@@ -404,6 +406,8 @@ pub trait Workshop {
     fn check(&self, kind: Kind) -> Result<Checked, Self::Error>;
     /// The output of the check command before the change; `None` if it passed or could not be run.
     fn check_before(&self) -> Result<Option<String>, Self::Error>;
+    /// Whether a model made the change: then what nobody can prove is refused.
+    fn is_of_model(&self) -> bool;
     /// The tests that the change may have disarmed: those that reach what it changed, the closest first, and only as
     /// many as can be probed together.
     fn affected(&self, change: &Change) -> Result<Vec<TestId>, Self::Error>;

@@ -79,6 +79,10 @@ pub enum Noticed {
 pub struct Strength {
     /// For each function and each test what the test noticed. Functions that were not tried are absent.
     pub noticed: BTreeMap<Function, BTreeMap<TestId, Noticed>>,
+    /// How long it took to find out.
+    pub ms: u64,
+    /// Whether the change may define what its values are equal to.
+    pub overrides_comparison: bool,
 }
 
 /// The result of the probe.
@@ -147,7 +151,11 @@ pub fn depends_on_answers(target: &TestId, probe: &Probe) -> RuleResult {
             Noticed::Survived(_) | Noticed::NotReached | Noticed::NotAltered => {}
         }
     }
-    if ignored.is_empty() { Ok(()) } else { Err(vacuous(&ignored.join(", ")).about(target)) }
+    match ignored.join(", ") {
+        none if none.is_empty() => Ok(()),
+        functions if strength.overrides_comparison => Err(rigged(&functions).about(target)),
+        functions => Err(vacuous(&functions).about(target)),
+    }
 }
 
 /// What tests made of altered answers before a change and after it.
@@ -196,6 +204,15 @@ fn vacuous(functions: &str) -> Refusal {
     Rule::CounterProof.refuse(reason, next).because(Cause::VacuousTest)
 }
 
+fn rigged(functions: &str) -> Refusal {
+    let reason = format!(
+        "disarmed: the test passes whatever value production returns ({functions}), and the change overrides how values \
+         are compared"
+    );
+    let next = "remove what makes values equal that are not, and implement the behaviour";
+    Rule::CounterProof.refuse(reason, next).because(Cause::Disarmed)
+}
+
 fn weakened(kill: &Kill) -> Refusal {
     let (name, what) = (&kill.name, kill.alteration.what());
     let reason = format!(
@@ -225,7 +242,7 @@ mod tests {
 
     fn made(noticed: impl IntoIterator<Item = (Function, Noticed)>) -> Probe {
         let each = noticed.into_iter().map(|(function, noticed)| (function, BTreeMap::from([(target(), noticed)])));
-        Probe::Made(Strength { noticed: each.collect() })
+        Probe::Made(Strength { noticed: each.collect(), ..Strength::default() })
     }
 
     fn survived() -> Noticed {
@@ -252,6 +269,17 @@ mod tests {
             depends_on_answers(&target(), &probe),
             Some(Cause::VacuousTest),
             "whatever value production returns: `add`",
+        );
+    }
+
+    #[test]
+    fn a_test_that_ignores_values_where_comparison_is_overridden_is_disarmed() {
+        let Probe::Made(strength) = made([(function("add"), survived())]) else { return };
+        let probe = Probe::Made(Strength { overrides_comparison: true, ..strength });
+        check(
+            depends_on_answers(&target(), &probe),
+            Some(Cause::Disarmed),
+            "whatever value production returns (`add`)",
         );
     }
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tdd_core::digest::TreeId;
-use tdd_core::proof::{CounterProof, Fate, Proof, Survivor, Twin};
+use tdd_core::proof::{CounterProof, Fate, OPPOSITE, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
 use tdd_lang::language::Settings;
-use tdd_lang::plain::{Copies, PlainProgram, PlainSuite, Plainly};
+use tdd_lang::plain::{Copies, PlainProgram, PlainSuite};
 use tdd_lang::twin::{AlterationMode, ScratchNeeds, Twins};
 
 use crate::git::Repo;
@@ -53,17 +53,18 @@ pub struct Prover<'a> {
 struct Trial<'t> {
     path: &'t str,
     twins: &'t Twins,
-    /// How they are run with no runner in sight; `None` if only the usual way is known.
-    plainly: Option<&'t Plainly>,
+    circumstances: &'t Circumstances,
 }
 
-/// How a test is run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Circumstances<'p> {
+/// How the copies of a test are run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Circumstances {
     /// As always.
     Usual,
-    /// With no runner in sight of production.
-    Plain(&'p Plainly),
+    /// By a runner that hides itself from production.
+    HiddenRunner,
+    /// By a program without a runner.
+    Program(Box<PlainProgram>),
 }
 
 /// A random number, so that nobody can predict how the copies are altered.
@@ -89,25 +90,23 @@ impl<'a> Prover<'a> {
     /// Runs altered copies of a test in the file `path`. If they do not compile, tries once more with milder
     /// alterations.
     pub fn prove(&self, path: &str, test: &TestItem, seed: u64) -> Result<Proof, ProofError> {
+        let started = Instant::now();
         let source = self.read(path)?;
         let mut why = String::new();
         for mode in [AlterationMode::ChangeValues, AlterationMode::NegateOnly] {
             let written = self.runner.language.twins(path, &source, test, seed, mode);
             let Some(twins) = written else { return Ok(Proof::Unwritable) };
-            let plainly = self.plainly(path, &twins);
-            let trial = Trial { path, twins: &twins, plainly: plainly.as_ref() };
-            let plain =
-                trial.plainly.map(|plainly| self.run_copies(&trial, &twins.ids(), Circumstances::Plain(plainly)));
-            // Copies that cannot be run without their runner prove nothing.
-            let plain = plain.transpose()?.filter(|report| is_sound(report, &twins));
-            let trial = if plain.is_some() { trial } else { Trial { plainly: None, ..trial } };
-            let report = match plain {
-                Some(plain) => plain,
-                None => self.run_copies(&trial, &twins.ids(), Circumstances::Usual)?,
-            };
-            match not_built(&report, &twins.copy) {
-                Some(message) => why = message,
-                None => return self.read_fates(&trial, &report).map(Proof::Run),
+            for circumstances in self.circumstances(path, &twins) {
+                let trial = Trial { path, twins: &twins, circumstances: &circumstances };
+                let report = self.run_copies(&trial, &twins.ids(), &circumstances)?;
+                // Copies that cannot be run without their runner prove nothing.
+                if circumstances != Circumstances::Usual && !is_sound(&report, &twins) {
+                    continue;
+                }
+                match not_built(&report, &twins.copy) {
+                    Some(message) => why = message,
+                    None => return self.read_fates(&trial, &report, started).map(Proof::Run),
+                }
             }
         }
         Ok(Proof::NotBuilt(why))
@@ -121,20 +120,23 @@ impl<'a> Prover<'a> {
         for (path, test) in first {
             proofs.push(self.prove(path, test, seed)?);
         }
+        let started = Instant::now();
         let (files, written) = self.write_all(others, seed)?;
         let ids: Vec<TestId> = written.iter().flatten().flat_map(Twins::ids).collect();
         let files = || files.iter().map(|(path, text)| (*path, text.as_str()));
-        let can_hide = others.iter().zip(&written).any(|((path, _), twins)| {
-            twins.as_ref().is_some_and(|twins| self.plainly(path, twins) == Some(Plainly::HiddenRunner))
-        });
+        let can_hide = others.iter().any(|(path, _)| self.can_hide_runner(path));
         let settings = Settings { plain: can_hide, ..self.runner.settings.clone() };
         let report = if ids.is_empty() { None } else { Some(self.run_with(files(), &ids, &settings)?) };
-        let plainly = can_hide.then_some(&Plainly::HiddenRunner);
+        let circumstances = if can_hide { Circumstances::HiddenRunner } else { Circumstances::Usual };
         for ((path, _), twins) in others.iter().zip(&written) {
             proofs.push(match (twins, &report) {
                 (Some(twins), Some(report)) => match not_built(report, &twins.copy) {
                     Some(message) => Proof::NotBuilt(message),
-                    None => Proof::Run(self.read_fates(&Trial { path, twins, plainly }, report)?),
+                    None => Proof::Run(self.read_fates(
+                        &Trial { path, twins, circumstances: &circumstances },
+                        report,
+                        started,
+                    )?),
                 },
                 _ => Proof::Unwritable,
             });
@@ -174,30 +176,36 @@ impl<'a> Prover<'a> {
 
     /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it, or it
     /// passes only as long as production sees the runner.
-    fn read_fates(&self, trial: &Trial<'_>, report: &Report) -> Result<CounterProof, ProofError> {
+    fn read_fates(&self, trial: &Trial<'_>, report: &Report, started: Instant) -> Result<CounterProof, ProofError> {
         let twins = trial.twins;
-        let alone = |circumstances| -> Result<Fate, ProofError> {
-            let report = self.run_copies(trial, std::slice::from_ref(&twins.copy), circumstances)?;
-            Ok(Fate::of(&report, &twins.copy))
-        };
-        let mut plain = Fate::of(report, &twins.copy);
-        if plain == Fate::Failed {
-            plain = alone(trial.plainly.map_or(Circumstances::Usual, Circumstances::Plain))?;
+        let alone =
+            |circumstances: &Circumstances| self.run_copies(trial, std::slice::from_ref(&twins.copy), circumstances);
+        let (mut copy, mut why_not_plain) = (Fate::of(report, &twins.copy), String::new());
+        if copy == Fate::Failed {
+            let again = alone(trial.circumstances)?;
+            copy = Fate::of(&again, &twins.copy);
+            why_not_plain = message(&again, &twins.copy);
         }
-        let copy = if plain == Fate::Passed { plain } else { alone(Circumstances::Usual)? };
+        let is_usual = *trial.circumstances == Circumstances::Usual;
+        let plain = (!is_usual).then_some(copy);
+        if copy != Fate::Passed && !is_usual {
+            copy = Fate::of(&alone(&Circumstances::Usual)?, &twins.copy);
+        }
         let fate = |id: &TestId| Fate::of(report, id);
         let ended = |wanted: fn(Fate) -> bool| twins.twins.iter().filter(move |twin| wanted(fate(&twin.id)));
         Ok(CounterProof {
             copy,
             plain,
+            why_not_plain,
             passing_control: fate(&twins.passing_control),
             failing_control: fate(&twins.failing_control),
             false_assertions: twins.false_assertions.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
             survivors: ended(|fate| fate == Fate::Passed).map(|twin| survivor(twin, report)).collect(),
             not_run: ended(|fate| matches!(fate, Fate::NotRun(_))).cloned().collect(),
             twins: twins.twins.len(),
+            with_other_value: twins.twins.iter().filter(|twin| !twin.what.starts_with(OPPOSITE)).count(),
             strength: None,
-            on_red: None,
+            ms: millis(started),
         })
     }
 
@@ -205,15 +213,27 @@ impl<'a> Prover<'a> {
         self.runner.sources.read(path).ok_or_else(|| ProofError::Unreadable(path.to_owned()))
     }
 
-    /// How the language runs these copies with no runner in sight.
-    fn plainly(&self, path: &str, twins: &Twins) -> Option<Plainly> {
+    /// How these copies can be run, the hardest for production to see through first.
+    fn circumstances(&self, path: &str, twins: &Twins) -> Vec<Circumstances> {
         let ProjectRunner { language, project, settings, sources, .. } = *self.runner;
-        // Other commands may set up what the test needs.
-        if !settings.test_command_for.is_empty() || settings.junit.is_some() {
-            return None;
+        let mut ways = Vec::new();
+        if self.is_usual_command() {
+            let (root, products) = (self.scratch.tree().to_string_lossy(), self.scratch.products().to_string_lossy());
+            let copies = Copies { project, settings, sources, path, twins, root: &root, products: &products };
+            ways.extend(language.plainly(&copies).map(Box::new).map(Circumstances::Program));
         }
-        let (root, products) = (self.scratch.tree().to_string_lossy(), self.scratch.products().to_string_lossy());
-        language.plainly(&Copies { project, settings, sources, path, twins, root: &root, products: &products })
+        ways.extend(self.can_hide_runner(path).then_some(Circumstances::HiddenRunner));
+        ways.push(Circumstances::Usual);
+        ways
+    }
+
+    fn can_hide_runner(&self, path: &str) -> bool {
+        self.is_usual_command() && self.runner.language.can_hide_runner(path)
+    }
+
+    /// Other commands may set up what a test needs.
+    fn is_usual_command(&self) -> bool {
+        self.runner.settings.test_command_for.is_empty() && self.runner.settings.junit.is_none()
     }
 
     /// Runs some of the copies.
@@ -221,23 +241,23 @@ impl<'a> Prover<'a> {
         &self,
         trial: &Trial<'_>,
         only: &[TestId],
-        circumstances: Circumstances<'_>,
+        circumstances: &Circumstances,
     ) -> Result<Report, ProofError> {
         let written = (trial.path, trial.twins.source.as_str());
         match circumstances {
             Circumstances::Usual => self.run_with([written], only, self.runner.settings),
-            Circumstances::Plain(Plainly::HiddenRunner) => {
+            Circumstances::HiddenRunner => {
                 let settings = Settings { plain: true, ..self.runner.settings.clone() };
                 self.run_with([written], only, &settings)
             }
-            Circumstances::Plain(Plainly::Program(program)) => {
+            Circumstances::Program(program) => {
                 let mut files = self.files.clone();
                 for (path, text) in &program.files {
                     files.set(path, text.as_deref().map(Content::text));
                 }
                 self.scratch.fill(self.repo, &files)?;
                 let tests = program.tests.iter().filter(|(id, _)| only.contains(id)).cloned().collect();
-                let mut suite = PlainSuite::new(PlainProgram { tests, ..PlainProgram::clone(program) });
+                let mut suite = PlainSuite::new(PlainProgram { tests, ..(**program).clone() });
                 self.in_copy(files.names(), self.runner.settings, &[], |runner| runner.report(&mut suite))
             }
         }
@@ -282,6 +302,19 @@ impl<'a> Prover<'a> {
         let vars = self.needs.env.iter().chain(vars).cloned();
         let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(vars);
         Ok(run(&ProjectRunner { sources: &sources, spawner: &spawner, settings, ..*self.runner })?)
+    }
+}
+
+/// The milliseconds since then.
+pub(crate) fn millis(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why a test failed.
+fn message(report: &Report, id: &TestId) -> String {
+    match report.get(id).map(|result| &result.outcome) {
+        Some(Outcome::Fail { message, .. }) => message.clone(),
+        Some(Outcome::Pass) | None => String::new(),
     }
 }
 

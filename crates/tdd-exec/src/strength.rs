@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tdd_core::proof::Fate;
 use tdd_core::report::{Cause, Outcome, Report};
@@ -11,7 +11,7 @@ use tdd_core::strength::{Alteration, Function, Kill, Noticed, Probe, Strength};
 use tdd_core::test_id::TestId;
 use tdd_lang::alter::{Instrumented, NewCode, Record, Request, Switches};
 
-use crate::counterproof::{ProofError, Prover, seed};
+use crate::counterproof::{ProofError, Prover, millis, seed};
 use crate::git::FileKind;
 use crate::layout::Content;
 use crate::runner::RunError;
@@ -31,19 +31,20 @@ pub enum Question<'q> {
 
 /// How many runs with an altered answer one probe makes at most.
 const MAX_RUNS: usize = 100;
-/// An altered run may take so many times as long as an unaltered one: altered loops may never end.
+/// How many times as long as an unaltered run an altered one may take: an altered loop may never end.
 const PATIENCE: u64 = 10;
-/// An altered run may take this long at least, in milliseconds.
+/// How long an altered run may take in any case, in milliseconds.
 const MIN_PATIENCE: u64 = 10_000;
 
 impl Prover<'_> {
     /// Alters the answers of this code, one at a time, and says which of these tests notice.
     pub fn strength(&self, tests: &[TestId], code: &[NewCode], question: Question<'_>) -> Result<Probe, ProofError> {
+        let started = Instant::now();
         let mut why = "the code has no values that could be altered".to_owned();
         for is_mild in [false, true] {
             let Some(made) = self.instrumented(code, is_mild) else { break };
             match self.with_instrumented(&made, tests, question)? {
-                Probe::Made(strength) => return Ok(Probe::Made(strength)),
+                Probe::Made(strength) => return Ok(Probe::Made(Strength { ms: millis(started), ..strength })),
                 Probe::Unmade(reason) => why = reason,
             }
         }
@@ -76,7 +77,7 @@ impl Prover<'_> {
         }
         search.alter_each(&bench, &record, patience(&report))?;
         search.confirm(&bench, patience(&report))?;
-        Ok(Probe::Made(Strength { noticed: search.noticed }))
+        Ok(Probe::Made(Strength { noticed: search.noticed, ..Strength::default() }))
     }
 
     fn instrumented(&self, code: &[NewCode], is_mild: bool) -> Option<Instrumented> {
@@ -236,9 +237,10 @@ impl Search<'_> {
         let noticed = |test: &TestId| self.noticed.get(function).and_then(|tests| tests.get(test));
         let is_value = alteration != Alteration::Nothing;
         let is_open = |test: &&TestId| match self.question {
-            // A test that ignores a value may still look at the effect.
+            // A test that ignores a value, or gets none, may still look at the effect.
             Question::AnyKill => {
-                !self.has_killed(test) && (is_value || matches!(noticed(test), Some(Noticed::Survived(_))))
+                let has_effect_only = || matches!(noticed(test), Some(Noticed::Survived(_) | Noticed::NotAltered));
+                !self.has_killed(test) && (is_value || has_effect_only())
             }
             Question::EachFunction | Question::AnyValue if !is_value => false,
             Question::AnyValue => !self.has_killed(test),

@@ -23,6 +23,15 @@ pub struct NewCode {
 }
 
 impl NewCode {
+    /// The same code with one entry a file.
+    pub fn joined(code: Vec<Self>) -> Vec<Self> {
+        let mut files: BTreeMap<String, Vec<Range<usize>>> = BTreeMap::new();
+        for Self { path, lines } in code {
+            files.entry(path).or_default().extend(lines);
+        }
+        files.into_iter().map(|(path, lines)| Self { path, lines }).collect()
+    }
+
     /// Everything in a file.
     pub fn whole(path: &str) -> Self {
         Self { path: path.to_owned(), lines: std::iter::once(1..usize::MAX).collect() }

@@ -13,7 +13,7 @@ use tdd_core::test_id::TestId;
 
 use crate::alter::{Instrumented, Request};
 use crate::item::{Items, TestItem};
-use crate::plain::{Copies, Plainly};
+use crate::plain::{Copies, PlainProgram};
 use crate::twin::{AlterationMode, ScratchNeeds, Twins};
 
 /// The files of a repository in one state.
@@ -400,9 +400,13 @@ pub trait Language {
     /// The test's file with copies of the test: one unchanged, and one for each assertion with that assertion altered.
     /// `None` if this test cannot be copied.
     fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins>;
-    /// How the copies of a test are run without a runner in sight; `None` if only the usual way is known.
-    fn plainly(&self, _: &Copies<'_>) -> Option<Plainly> {
+    /// A program that runs the copies of a test without their runner; `None` if only the runner can run them.
+    fn plainly(&self, _: &Copies<'_>) -> Option<PlainProgram> {
         None
+    }
+    /// Whether the runner can hide itself from production: see [`Settings::plain`].
+    fn can_hide_runner(&self, _path: &str) -> bool {
+        false
     }
     /// The files of a repository in which the answers of some functions can be altered while it runs. `None` if there
     /// is nothing to alter, or this language cannot do it.

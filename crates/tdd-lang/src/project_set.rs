@@ -16,6 +16,7 @@ use crate::item::{Items, TestItem};
 use crate::language::{
     Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
+use crate::plain::{Copies, PlainProgram};
 use crate::test_words;
 use crate::twin::{AlterationMode, ScratchNeeds, Twins};
 
@@ -333,6 +334,21 @@ impl Language for ProjectSet {
 
     fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
         self.member(path)?.language.twins(path, source, test, seed, mode)
+    }
+
+    fn plainly(&self, copies: &Copies<'_>) -> Option<PlainProgram> {
+        let at = self.at(copies.path)?;
+        let (member, view) = (&self.members[at], self.view(at, copies.sources));
+        member.language.plainly(&Copies {
+            project: &member.project(),
+            settings: &member.settings,
+            sources: &view,
+            ..*copies
+        })
+    }
+
+    fn can_hide_runner(&self, path: &str) -> bool {
+        self.member(path).is_some_and(|member| member.language.can_hide_runner(path))
     }
 
     fn instrument(&self, request: &Request<'_>) -> Option<Instrumented> {

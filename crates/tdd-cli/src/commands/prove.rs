@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::audit::Claim;
-use tdd_core::commit::Mode;
 use tdd_core::digest::CommitId;
+use tdd_core::evidence::{ProbeName, Probed};
 use tdd_core::law::{Kind, Overridden};
 use tdd_core::pipeline::Judged;
 use tdd_core::report::{Cause, Outcome};
-use tdd_core::rule::Rule;
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::project;
@@ -64,8 +63,8 @@ struct Proven {
     red: Option<Cause>,
     /// Whether it passes on the new code.
     green: bool,
-    /// How many altered copies of the test failed, as they must; `None` if none was tried.
-    twins: Option<usize>,
+    /// What its probes showed.
+    evidence: Vec<Probed>,
 }
 
 /// The commits of a range.
@@ -95,7 +94,7 @@ pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
     )?;
     let mut workshop = workshop.ok_or_else(|| tdd_exec::error::WorkError::NoProject(repo.root().to_owned()))?;
     for commit in &range.commits {
-        grant(&mut workshop, &repo.message(commit)?);
+        workshop.granted.extend(Claim::exceptions(&repo.message(commit)?));
     }
     let examined = check::examine(&mut workshop, None, &[], &Claim::default())?;
     let document = Document {
@@ -129,26 +128,12 @@ fn range(repo: &Repo, text: &str) -> Result<Range, CliError> {
     Ok(Range { base, head, commits })
 }
 
-/// Grants the exceptions in a commit's trailers. A commit made in refactor mode may also change tests and runner
-/// configuration.
-fn grant(workshop: &mut ProjectWorkshop, message: &str) {
-    let claim = Claim::of_message(message);
-    workshop.granted.extend(claim.overrides);
-    if matches!(claim.mode, Some(Mode::RefactorMode | Mode::Refactor | Mode::Execute)) {
-        let subject = message.lines().next().unwrap_or_default();
-        let reason = format!("refactor mode: {subject}");
-        for rule in [Rule::SteeringFrozen, Rule::TestsFrozen, Rule::TestTampering, Rule::PhaseScope] {
-            workshop.granted.entry(rule).or_insert_with(|| reason.clone());
-        }
-    }
-}
-
 fn proven(targets: &[TestId], judged: &Judged) -> Vec<Proven> {
     let proven = |test: &TestId| Proven {
         test_id: test.clone(),
         red: judged.before.get(test).copied().flatten(),
         green: judged.report.get(test).is_some_and(|result| result.outcome == Outcome::Pass),
-        twins: judged.proven.iter().find(|probed| &probed.test_id == test).and_then(|probed| probed.twins),
+        evidence: judged.evidence.iter().filter(|probed| probed.test_id == *test).cloned().collect(),
     };
     targets.iter().map(proven).collect()
 }
@@ -157,12 +142,10 @@ impl Proven {
     fn cells(&self) -> [String; 3] {
         let red = self.red.map_or_else(|| "not red".to_owned(), |cause| format!("red ({cause})"));
         let green = if self.green { "green" } else { "not green" };
-        let twins = match self.twins {
-            None => "-".to_owned(),
-            Some(1) => "1 altered copy fails".to_owned(),
-            Some(twins) => format!("{twins} altered copies fail"),
-        };
-        [red, green.to_owned(), twins]
+        let details = self.evidence.iter().filter(|probed| probed.probe != ProbeName::Base);
+        let details: Vec<&str> = details.map(|probed| probed.detail.as_str()).collect();
+        let probes = if details.is_empty() { "-".to_owned() } else { details.join("; ") };
+        [red, green.to_owned(), probes]
     }
 }
 

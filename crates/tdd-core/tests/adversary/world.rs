@@ -225,7 +225,7 @@ impl Clock for World {
 
 impl World {
     /// The probes of a test on one of the projects.
-    fn proof(&self, after: &Project, target: &TestId, red: Option<Cause>, is_target: bool) -> Proof {
+    fn proof(&self, after: &Project, target: &TestId, red: Option<Cause>) -> Proof {
         let Some(key) = after.tests.keys().copied().find(|key| &id(*key) == target) else {
             return Proof::Unwritable;
         };
@@ -241,19 +241,21 @@ impl World {
             };
             let function = Function { path: "src/lib.rs".into(), name: "stub".into(), line: 1, is_constant: false };
             let noticed = [(function, [(target.clone(), noticed)].into())].into();
-            Probe::Made(Strength { noticed })
+            Probe::Made(Strength { noticed, ..Strength::default() })
         });
         Proof::Run(CounterProof {
             copy: fate(after),
-            plain: Fate::Passed,
+            plain: Some(Fate::Passed),
+            why_not_plain: String::new(),
             passing_control: Fate::Passed,
             failing_control: Fate::Failed,
             false_assertions: vec![("assert!".into(), if after.disarmed { Fate::Passed } else { Fate::Failed })],
             survivors,
             not_run: Vec::new(),
             twins: 1,
+            with_other_value: 1,
             strength,
-            on_red: (is_target && self.base.tests.contains_key(&key)).then(|| fate(&self.base)),
+            ms: 0,
         })
     }
 }
@@ -282,7 +284,7 @@ impl Workshop for World {
     }
 
     fn red_state(&self, _: &[TestId]) -> Result<RedState, Killed> {
-        Ok(RedState { baseline: self.baseline()?, change: self.change(Kind::Green)? })
+        Ok(RedState { baseline: self.baseline()?, change: self.change(Kind::Green)?, ms: 0 })
     }
 
     fn baseline(&self) -> Result<Baseline, Killed> {
@@ -332,6 +334,10 @@ impl Workshop for World {
         Ok(self.tree.0.tests.keys().map(|key| id(*key)).collect())
     }
 
+    fn is_of_model(&self) -> bool {
+        true
+    }
+
     fn probe(
         &self,
         targets: &[(TestId, Option<Cause>)],
@@ -339,8 +345,8 @@ impl Workshop for World {
         _: &Change,
     ) -> Result<BTreeMap<TestId, Proof>, Killed> {
         let after = &self.tree.0;
-        let targets = targets.iter().map(|(test, red)| (test.clone(), self.proof(after, test, *red, true)));
-        let others = others.iter().map(|test| (test.clone(), self.proof(after, test, None, false)));
+        let targets = targets.iter().map(|(test, red)| (test.clone(), self.proof(after, test, *red)));
+        let others = others.iter().map(|test| (test.clone(), self.proof(after, test, None)));
         Ok(targets.chain(others).collect())
     }
 
@@ -349,7 +355,7 @@ impl Workshop for World {
     }
 
     fn probe_before(&self, test: &TestId) -> Result<Proof, Killed> {
-        Ok(self.proof(&self.base, test, None, false))
+        Ok(self.proof(&self.base, test, None))
     }
 
     fn signs(&self, _: bool) -> Result<Signs, Killed> {

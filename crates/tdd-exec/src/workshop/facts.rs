@@ -142,6 +142,10 @@ impl Workshop for ProjectWorkshop {
         }
     }
 
+    fn is_of_model(&self) -> bool {
+        self.step_files.is_some()
+    }
+
     fn affected(&self, change: &Change) -> Result<Vec<TestId>, WorkError> {
         self.reaching(change)
     }
@@ -164,15 +168,24 @@ impl Workshop for ProjectWorkshop {
             for (target, red) in targets {
                 // Without a red, only altered answers of the code that the test calls can show that it can fail.
                 let has_copies = proofs.get(target).is_some_and(Proof::has_copies);
-                let may_be_rigged = has_copies && overrides_comparison(change, &sources);
+                let may_be_rigged = overrides_comparison(change, &sources);
                 let code = match red {
                     _ if change.production.is_empty() => self.asked_code(target)?,
+                    // What compares is not altered, but what the test compares is.
+                    _ if may_be_rigged => {
+                        let mut code = self.new_code(change);
+                        code.extend(self.reached_code(&sources, std::slice::from_ref(target)));
+                        NewCode::joined(code)
+                    }
                     Some(Cause::MissingSymbol) => self.new_code(change),
-                    _ if !has_copies || may_be_rigged => self.new_code(change),
+                    _ if !has_copies => self.new_code(change),
                     Some(_) | None => continue,
                 };
                 let question = if may_be_rigged { Question::AnyValue } else { Question::AnyKill };
-                let probe = prover.strength(std::slice::from_ref(target), &code, question)?;
+                let mut probe = prover.strength(std::slice::from_ref(target), &code, question)?;
+                if let Probe::Made(strength) = &mut probe {
+                    strength.overrides_comparison = may_be_rigged;
+                }
                 match (proofs.get_mut(target), &probe) {
                     (Some(Proof::Run(seen)), _) => seen.strength = Some(probe),
                     (Some(proof), Probe::Made(_)) => *proof = Proof::Answers(probe),

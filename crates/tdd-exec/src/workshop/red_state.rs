@@ -1,6 +1,7 @@
 //! Builds the red state: the base's production code with the change's tests.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use tdd_core::change::Sort;
 use tdd_core::judge;
@@ -11,6 +12,7 @@ use tdd_lang::language::Sources;
 use tdd_lang::provenance;
 
 use super::{Overrides, ProjectWorkshop};
+use crate::counterproof::millis;
 use crate::error::WorkError;
 use crate::sources::ChangedSources;
 
@@ -26,7 +28,9 @@ impl ProjectWorkshop {
     /// Puts the change's tests over its base and runs them.
     pub(super) fn state_at_red(&self, targets: &[TestId]) -> Result<RedState, WorkError> {
         let (tests, new) = self.tests_over_base()?;
+        let started = Instant::now();
         let report = self.run_in_scratch(&self.span.base, &tests)?.report;
+        let ms = millis(started);
         let mut baseline = judge::baseline_of(&report);
         let in_new_file = |target: &&TestId| target.path().is_some_and(|path| new.iter().any(|file| file == path));
         for target in targets.iter().filter(in_new_file) {
@@ -42,7 +46,7 @@ impl ProjectWorkshop {
         }
         let (base, after) = self.stored()?;
         let change = self.change_between(&ChangedSources::new(&base, &tests), &after)?;
-        Ok(RedState { baseline, change })
+        Ok(RedState { baseline, change, ms })
     }
 
     /// The test files whose content in the red state differs from the base, and which of the test files are new.

@@ -69,12 +69,11 @@ fn name(tree: &Tree<'_>, node: usize) -> String {
 /// Names for the results that have none, and the deferred call.
 fn function(tree: &Tree<'_>, node: usize, id: usize, plan: &Plan<'_, '_>) -> Insertions {
     let helper = &plan.switches.helper;
-    let (Some(result), Some(body)) = (tree.child(node, "result"), tree.child(node, "body")) else {
-        return Insertions::new();
-    };
-    if tree.kind(node) == "method_declaration" && COMPARING.contains(&tree.named(node, "name")) {
-        return Insertions::new();
-    }
+    let (own_name, is_method) = (tree.named(node, "name"), tree.kind(node) == "method_declaration");
+    let is_excluded = if is_method { COMPARING.contains(&own_name) } else { matches!(own_name, "main" | "init") };
+    let Some(body) = tree.child(node, "body").filter(|_| !is_excluded) else { return Insertions::new() };
+    let skip = format!(" if skip{helper}(\"{id}\") {{ return }};");
+    let Some(result) = tree.child(node, "result") else { return vec![(tree.range(body).start + 1, skip)] };
     let fresh = |at: usize| format!("r{at}{helper}");
     let mut insertions = Insertions::new();
     let mut names = Vec::new();
@@ -102,10 +101,7 @@ fn function(tree: &Tree<'_>, node: usize, id: usize, plan: &Plan<'_, '_>) -> Ins
         return Insertions::new();
     }
     let results = names.iter().map(|name| format!("&{name}")).collect::<Vec<_>>().join(", ");
-    insertions.push((
-        tree.range(body).start + 1,
-        format!(" if skip{helper}(\"{id}\") {{ return }}; defer {helper}(\"{id}\", {results});"),
-    ));
+    insertions.push((tree.range(body).start + 1, format!("{skip} defer {helper}(\"{id}\", {results});")));
     insertions
 }
 
@@ -163,8 +159,9 @@ mod tests {
              func H[V any](v V) (a, _ V, err error) { return }\n\nfunc N() {}\n",
             "package a\n\nfunc F(a int) (r0T int) { if skipT(\"0\") { return }; defer T(\"0\", &r0T); return a }\n\n\
              func (t *T) G() (r0T int, r1T error) { if skipT(\"1\") { return }; defer T(\"1\", &r0T, &r1T);\n\treturn 1, nil\n}\n\n\
-             func H[V any](v V) (a, _ V, err error) { if skipT(\"2\") { return }; defer T(\"2\", &a, &err); return }\n\nfunc N() {}\n",
-            &["F", "T.G", "H"],
+             func H[V any](v V) (a, _ V, err error) { if skipT(\"2\") { return }; defer T(\"2\", &a, &err); return }\n\n\
+             func N() { if skipT(\"3\") { return };}\n",
+            &["F", "T.G", "H", "N"],
         );
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdd_core::proof::OPPOSITE;
+
 use super::items::{called, is_failure};
 use super::syntax::Tree;
 use super::value::{changed, changed_or_named};
@@ -81,11 +83,7 @@ fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, mode: Al
         }
     }
     let negated = format!("!({})", tree.text(condition));
-    Some(Opposite {
-        edits: vec![(tree.range(condition), negated)],
-        what: "asserts the opposite".to_owned(),
-        probe: None,
-    })
+    Some(Opposite { edits: vec![(tree.range(condition), negated)], what: OPPOSITE.to_owned(), probe: None })
 }
 
 /// Whether an `if` fails the test when its condition holds.
@@ -179,7 +177,7 @@ fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, mode: Alterat
     })?;
     let field = tree.child(tree.child(node, "function")?, "field")?;
     let other = format!("{other}{}", name.strip_prefix(plain).unwrap_or_default());
-    Some(Opposite { edits: vec![(tree.range(field), other)], what: "asserts the opposite".to_owned(), probe: None })
+    Some(Opposite { edits: vec![(tree.range(field), other)], what: OPPOSITE.to_owned(), probe: None })
 }
 
 /// For each kind of failure or assertion in a node, a false assertion of the same kind; the test is `t`.

@@ -37,7 +37,7 @@ use tdd_core::test_id::TestId;
 use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending};
-use crate::plain::{Copies, Plainly};
+use crate::plain::{Copies, PlainProgram};
 
 /// The Go language, through `go test`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,7 +88,7 @@ impl Language for Go {
         sort::sort(path)
     }
 
-    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+    fn plainly(&self, copies: &Copies<'_>) -> Option<PlainProgram> {
         plain::plainly(copies)
     }
 }

@@ -30,7 +30,7 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
         }
         let is_function = tree.is_function(node);
         let places = if is_function { answers(&tree, node) } else { constant(&tree, node).into_iter().collect() };
-        if places.is_empty() {
+        if places.is_empty() && !(is_function && is_silent(&tree, node)) {
             continue;
         }
         let id = plan.id(&code.path, name(&tree, node), tree.line(node), !is_function);
@@ -116,6 +116,15 @@ fn name(tree: &Tree<'_>, node: usize) -> String {
     let class = class.and_then(|class| tree.child(class, "name"));
     let own = own.map_or("default", |name| tree.text(name));
     class.map_or_else(|| own.to_owned(), |class| format!("{}.{own}", tree.text(class)))
+}
+
+/// Whether a function is called for its effect only.
+fn is_silent(tree: &Tree<'_>, function: usize) -> bool {
+    let is_set = tree.children(function).any(|child| tree.kind(child) == "set");
+    let is_generator =
+        tree.kind(function).contains("generator") || tree.children(function).any(|child| tree.kind(child) == "*");
+    let own_name = tree.child(function, "name").map_or("", |name| tree.text(name));
+    !is_set && !is_generator && !COMPARING.contains(&own_name)
 }
 
 /// The values that a function returns; those that it yields, if it is a generator.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdd_core::proof::OPPOSITE;
+
 use super::assertion::{Asserting, Expectation, expectation};
 use super::syntax::Tree;
 use super::value::changed;
@@ -172,7 +174,7 @@ fn negated(tree: &Tree<'_>, node: usize) -> Opposite {
     } else {
         format!("(() => {{ try {{ {text}; }} catch {{ return; }} {throws} }})()")
     };
-    Opposite { edit: (tree.range(node), other), what: "asserts the opposite".to_owned(), probe: None }
+    Opposite { edit: (tree.range(node), other), what: OPPOSITE.to_owned(), probe: None }
 }
 
 /// The same assertion function with arguments for which it must fail.

@@ -44,7 +44,7 @@ use tdd_core::test_id::TestId;
 use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Demand, Language, Project, Settings, Sources, Tool, answered_by_modules, has_ending, join};
-use crate::plain::{Copies, Plainly};
+use crate::plain::{Copies, PlainProgram};
 use crate::twin::ScratchNeeds;
 
 /// JavaScript or TypeScript: the runners are the same, the scaffolds differ.
@@ -120,7 +120,7 @@ impl Language for JavaScript {
         sort::sort(path)
     }
 
-    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+    fn plainly(&self, copies: &Copies<'_>) -> Option<PlainProgram> {
         plain::plainly(copies)
     }
 

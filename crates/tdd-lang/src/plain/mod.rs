@@ -8,7 +8,7 @@ use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::{Cause, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
-use crate::language::{Job, Next, Project, Settings, Sources, Starts, Suite};
+use crate::language::{Job, Next, Project, Settings, Sources, Starts, Suite, join};
 use crate::run::{failed, failure, last_words, shorten};
 use crate::twin::Twins;
 
@@ -34,15 +34,6 @@ pub struct Copies<'c> {
     pub root: &'c str,
     /// A folder for what is built.
     pub products: &'c str,
-}
-
-/// How the copies of a test are run while their runner is out of sight.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Plainly {
-    /// The runner hides itself: see [`Settings::plain`].
-    HiddenRunner,
-    /// There is no runner.
-    Program(Box<PlainProgram>),
 }
 
 /// A file of a plain program, relative to the repository's root; without a text it is absent.
@@ -72,7 +63,7 @@ pub struct PlainProgram {
 /// What is run besides a copy in its process, so that state which production keeps comes to light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// The unaltered copy runs twice and must pass both times.
+    /// The unaltered copy runs again and again, for a moment, and must pass each time.
     Repeated,
     /// The unaltered copy runs before each altered one. For languages in which honest modules often keep state.
     First,
@@ -107,6 +98,23 @@ pub(crate) fn without_sources(sources: &dyn Sources, is_source: impl Fn(&str) ->
 pub(crate) fn listing(files: impl IntoIterator<Item = String>) -> String {
     let one_line = files.into_iter().filter(|file| !file.contains('\n'));
     one_line.map(|file| format!("./{file}\n")).collect::<Vec<_>>().concat()
+}
+
+/// The folder of a test in its program, below the project's: a folder that has one of these names is called `name`
+/// there. Also the folder's other files.
+pub(crate) fn moved_folder(copies: &Copies<'_>, below: &str, name: &str, for_tests: &[&str]) -> (String, Vec<File>) {
+    let (folder, _) = below.rsplit_once('/').unwrap_or(("", below));
+    let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
+    if !for_tests.contains(&top) {
+        return (folder.to_owned(), Vec::new());
+    }
+    let (from, to) = (join(&copies.project.root, top) + "/", join(&copies.project.root, name) + "/");
+    let inside = copies.sources.files().iter().filter(|file| file.starts_with(&from) && *file != copies.path);
+    let moved = |file: &String| {
+        let text = copies.sources.read(file)?;
+        Some((file.replacen(&from, &to, 1), Some(text)))
+    };
+    (join(name, rest).trim_end_matches('/').to_owned(), inside.filter_map(moved).collect())
 }
 
 /// A run of a [`PlainProgram`].

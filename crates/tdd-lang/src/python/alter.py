@@ -52,35 +52,60 @@ def operator(which, value):
     return value
 
 
-def skip(module, names):
-    """Replaces the function that the switch names by one that does nothing."""
-    path = names.get(WHICH, "").split(".") if HOW == "nothing" else [""]
+def skip(module, names, silent):
+    """Replaces the function that the switch names by one that does nothing, and watches functions without a value."""
+    for which, path in names.items():
+        if which == WHICH and HOW == "nothing":
+            replace(module, path.split("."), lambda old: nothing(which))
+        elif which in silent:
+            replace(module, path.split("."), lambda old: watched(which, old))
+
+
+def replace(module, path, make):
     holder = types.SimpleNamespace(**module)
     for part in path[:-1]:
         holder = getattr(holder, part, None)
     old = getattr(holder, "__dict__", {}).get(path[-1])
     if old is None:
         return
-
-    def nothing(*args, **kwargs):
-        note(WHICH)
-        note(WHICH + " nothing")
-
-    async def nothing_later(*args, **kwargs):
-        nothing()
-
-    def no_items(*args, **kwargs):
-        nothing()
-        yield from ()
-
     plain = getattr(old, "__func__", None) or getattr(old, "fget", None) or old
     flags = getattr(getattr(plain, "__code__", None), "co_flags", 0)
-    made = nothing_later if flags & 0x80 else no_items if flags & 0x20 else nothing
+    act = make(plain)
+
+    async def acts_later(*args, **kwargs):
+        result = act(*args, **kwargs)
+        return await result if isinstance(result, types.CoroutineType) else result
+
+    def no_items(*args, **kwargs):
+        act()
+        yield from ()
+
+    made = acts_later if flags & 0x80 else no_items if flags & 0x20 else act
+    for name in ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__"):
+        if hasattr(plain, name):
+            setattr(made, name, getattr(plain, name))
+    made.__wrapped__ = plain
     made = type(old)(made) if isinstance(old, (staticmethod, classmethod, property)) else made
     if isinstance(holder, type):
         setattr(holder, path[-1], made)
     else:
         module[path[-1]] = made
+
+
+def nothing(which):
+    def made(*args, **kwargs):
+        note(which)
+        note(which + " nothing")
+
+    return made
+
+
+def watched(which, old):
+    def made(*args, **kwargs):
+        result = old(*args, **kwargs)
+        return result if isinstance(result, types.CoroutineType) else answer(which, result)
+
+    return made
 
 
 async def later(which, value):

@@ -56,7 +56,7 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
     let tree = Tree::parse(source).filter(|tree| tree.parses())?;
     let helper = loader(plan);
     let mut insertions = Insertions::new();
-    let mut skipped = Vec::new();
+    let (mut skipped, mut silent) = (Vec::new(), Vec::new());
     for node in 1..tree.len() {
         if !is_item(&tree, node) || !is_asked(&tree, node, &code.lines, |outer| is_item(&tree, outer)) {
             continue;
@@ -66,12 +66,16 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
             "assignment" => (Answers::Value, constant(&tree, node).into_iter().collect(), true),
             _ => continue,
         };
-        if answers == Answers::None || places.is_empty() {
+        let is_silent = places.is_empty() && !is_constant && own(&tree, node, "yield").is_empty();
+        if answers == Answers::None || places.is_empty() && !is_silent {
             continue;
         }
         let id = plan.id(&code.path, name(&tree, node), tree.line(node), is_constant);
         if !is_constant {
             skipped.push(format!("\"{id}\": \"{}\"", name(&tree, node)));
+        }
+        if is_silent {
+            silent.push(format!("\"{id}\""));
         }
         let call = if answers == Answers::Operator { "operator" } else { "answer" };
         for place in places {
@@ -81,7 +85,7 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
         }
     }
     if !skipped.is_empty() {
-        let line = format!("\n{helper}.skip(globals(), {{{}}})\n", skipped.join(", "));
+        let line = format!("\n{helper}.skip(globals(), {{{}}}, [{}])\n", skipped.join(", "), silent.join(", "));
         insertions.push((source.len(), line));
     }
     Some(insertions)
@@ -130,17 +134,22 @@ fn answers(tree: &Tree<'_>, function: usize) -> Answers {
 
 /// The values that a function returns; those that it yields, if it is a generator.
 fn answers_of(tree: &Tree<'_>, function: usize) -> Vec<usize> {
+    let yields = own(tree, function, "yield");
+    if yields.is_empty() {
+        return own(tree, function, "return_statement").into_iter().filter_map(|node| value(tree, node)).collect();
+    }
+    let delegates = |node: &usize| tree.children(*node).any(|child| tree.kind(child) == "from");
+    yields.into_iter().filter(|node| !delegates(node)).filter_map(|node| value(tree, node)).collect()
+}
+
+/// The nodes of this kind in a function, without those of functions inside it.
+fn own(tree: &Tree<'_>, function: usize, kind: &str) -> Vec<usize> {
     let Some(body) = tree.child(function, "body") else { return Vec::new() };
     let is_around = |node: &usize| matches!(tree.kind(*node), "function_definition" | "lambda");
     let is_own = |node: &usize| tree.ancestors(*node).find(is_around) == Some(function);
-    let own = |kind: &'static str| tree.subtree(body).filter(move |node| tree.kind(*node) == kind).filter(is_own);
-    let is_yield = |node: &usize| !tree.is_leaf(*node);
-    let mut yields = own("yield").filter(is_yield).peekable();
-    if yields.peek().is_some() {
-        let delegates = |node: &usize| tree.children(*node).any(|child| tree.kind(child) == "from");
-        return yields.filter(|node| !delegates(node)).filter_map(|node| value(tree, node)).collect();
-    }
-    own("return_statement").filter_map(|node| value(tree, node)).collect()
+    // The keyword of a statement may have the kind of the statement.
+    let is_it = |node: &usize| tree.kind(*node) == kind && !tree.is_leaf(*node);
+    tree.subtree(body).filter(|node| is_it(node) && is_own(node)).collect()
 }
 
 /// What stands after `return` or `yield`.
@@ -254,6 +263,12 @@ mod tests {
              Y = T.answer(1, ({'a': [1, -2]}))\nf = lambda a: T.answer(2, (a))\n__all__ = ['X']\nZ = X\n",
             &["X", "Y", "f"],
         );
+    }
+
+    #[test]
+    fn a_function_without_a_value_is_watched_from_outside() {
+        let source = "def f(a):\n    a.append(1)\n";
+        check(source, source, &["f"]);
     }
 
     #[test]

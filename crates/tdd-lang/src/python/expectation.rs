@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdd_core::proof::OPPOSITE;
+
 use super::items::called;
 use super::syntax::Tree;
 use super::value::changed;
@@ -74,7 +76,7 @@ fn opposite_of_statement(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> 
         return Some(Opposite { edit, what, probe: None });
     }
     let negated = format!("not ({})", tree.text(condition));
-    Some(Opposite { edit: (tree.range(condition), negated), what: "asserts the opposite".to_owned(), probe: None })
+    Some(Opposite { edit: (tree.range(condition), negated), what: OPPOSITE.to_owned(), probe: None })
 }
 
 /// Both sides of a plain equality.
@@ -118,11 +120,7 @@ fn opposite_of_call(tree: &Tree<'_>, node: usize, mode: AlterationMode, never: &
     let renamed = opposite.and_then(|other| {
         let function = tree.child(node, "function")?;
         let last = tree.child(function, "attribute").unwrap_or(function);
-        Some(Opposite {
-            edit: (tree.range(last), other.to_owned()),
-            what: "asserts the opposite".to_owned(),
-            probe: None,
-        })
+        Some(Opposite { edit: (tree.range(last), other.to_owned()), what: OPPOSITE.to_owned(), probe: None })
     });
     renamed.into_iter().collect()
 }

@@ -14,6 +14,7 @@ mod merge;
 mod modules;
 mod names;
 mod pieces;
+mod plain;
 pub mod project;
 pub mod scaffold;
 mod signs;
@@ -36,7 +37,7 @@ use tdd_core::test_id::TestId;
 use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending, join};
-use crate::plain::{Copies, Plainly};
+use crate::plain::{Copies, PlainProgram};
 use crate::twin::ScratchNeeds;
 
 /// The Python language, through pytest.
@@ -97,11 +98,15 @@ impl Language for Python {
         paths.iter().map(|path| sort::sort(path, &names)).collect()
     }
 
-    /// Nothing is built, but environment managers read and update their lock files.
-    fn plainly(&self, _: &Copies<'_>) -> Option<Plainly> {
-        Some(Plainly::HiddenRunner)
+    fn plainly(&self, copies: &Copies<'_>) -> Option<PlainProgram> {
+        plain::plainly(copies)
     }
 
+    fn can_hide_runner(&self, _: &str) -> bool {
+        true
+    }
+
+    /// Nothing is built, but environment managers read and update their lock files.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
         let files =
             ["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"].map(|lock| join(&project.root, lock)).to_vec();

@@ -30,8 +30,10 @@ const ARITHMETIC: [&str; 12] =
 /// Attributes of functions whose body cannot become a closure.
 const EXCLUDING: [&str; 5] = ["track_caller", "target_feature", "naked", "proc_macro", "no_mangle"];
 
-/// How a body is wrapped.
+/// How a body is altered.
 enum Shape {
+    /// Left out: the function has no value, only an effect.
+    Silent,
     /// In a closure with this return type.
     Typed(String),
     /// In a closure whose return type the compiler finds out.
@@ -94,6 +96,10 @@ fn functions(
         let id = plan.id(&code.path, name(&tree, node), tree.line(node), /* is_constant */ false);
         let call = if ARITHMETIC.contains(&of_trait) { "operator" } else { "answer" };
         let (before, after) = match shape {
+            Shape::Silent => {
+                insertions.push((tree.range(body).start + 1, format!(" if ::{helper}::skip({id}) {{ return; }} ")));
+                continue;
+            }
             Shape::Typed(returns) => (format!("::{helper}::{call}({id}, move || -> {returns} "), ")"),
             Shape::Untyped => (format!("::{helper}::{call}({id}, move || "), ")"),
             Shape::Items => (format!("::{helper}::items({id}, move || "), ")"),
@@ -105,16 +111,20 @@ fn functions(
     Some(insertions)
 }
 
-/// How a function's body can be wrapped, and the body; `None` if it cannot, or returns nothing.
+/// How a function's body can be altered, and the body; `None` if it cannot.
 fn shape(tree: &Tree<'_>, node: usize) -> Option<(Shape, usize)> {
-    let (body, returns) = (tree.child(node, "body")?, tree.child(node, "return_type")?);
-    let returns = tree.text(returns).trim();
+    let body = tree.child(node, "body")?;
+    let returns = tree.child(node, "return_type").map_or("()", |returns| tree.text(returns).trim());
     let modifiers = tree.children(node).find(|child| tree.kind(*child) == "function_modifiers");
     let modifiers: Vec<&str> = modifiers.map_or("", |words| tree.text(words)).split_whitespace().collect();
     let has_inner_attribute = tree.children(body).any(|child| tree.kind(child) == "inner_attribute_item");
     let is_excluded = attributes(tree, node).any(|attribute| EXCLUDING.iter().any(|word| attribute.contains(word)));
-    if returns == "!" || returns == "()" || modifiers.contains(&"const") || has_inner_attribute || is_excluded {
+    let is_program = tree.child(node, "name").is_some_and(|name| tree.text(name) == "main");
+    if returns == "!" || is_program || modifiers.contains(&"const") || has_inner_attribute || is_excluded {
         return None;
+    }
+    if returns == "()" {
+        return Some((Shape::Silent, body));
     }
     let is_opaque = returns.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "impl");
     let first = returns.strip_prefix("impl ").and_then(|opaque| opaque.split(['<', '+']).next());
@@ -229,9 +239,9 @@ mod tests {
         check(
             "pub fn add(a: u8) -> u8 { a + 1 }\nfn no() {}\nimpl A {\n    fn m(&mut self) -> Option<&str> {\n        \
              Some(self.x()?)\n    }\n}\n",
-            "pub fn add(a: u8) -> u8 { ::t::answer(0, move || -> u8 { a + 1 }) }\nfn no() {}\nimpl A {\n    \
-             fn m(&mut self) -> Option<&str> { ::t::answer(1, move || -> Option<&str> {\n        Some(self.x()?)\n    }) }\n}\n",
-            &["add", "A::m"],
+            "pub fn add(a: u8) -> u8 { ::t::answer(0, move || -> u8 { a + 1 }) }\nfn no() { if ::t::skip(1) { return; } }\nimpl A {\n    \
+             fn m(&mut self) -> Option<&str> { ::t::answer(2, move || -> Option<&str> {\n        Some(self.x()?)\n    }) }\n}\n",
+            &["add", "no", "A::m"],
         );
     }
 

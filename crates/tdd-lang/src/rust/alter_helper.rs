@@ -73,6 +73,16 @@ pub fn answer<R>(which: usize, make: impl FnOnce() -> R) -> R {
     value(which, make())
 }
 
+/// Whether a function without a value is to do nothing.
+pub fn skip(which: usize) -> bool {
+    note(which, false);
+    let is_on = switch().which == which && switch().how.is_none();
+    if is_on {
+        note(which, true);
+    }
+    is_on
+}
+
 /// The same for an arithmetic operator: a plain number would be part of what compares.
 pub fn operator<R>(which: usize, make: impl FnOnce() -> R) -> R {
     if std::any::type_name::<R>().contains("::") { answer(which, make) } else { make() }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdd_core::proof::OPPOSITE;
+
 use super::value::{are_plainly_same, arguments, changed, denial, sides_of_equality};
 use crate::syntax::splice;
 use crate::twin::AlterationMode;
@@ -165,14 +167,14 @@ fn of_condition(call: &Call<'_>, mode: AlterationMode) -> Option<Opposite> {
         return Some(Opposite { text: call.with_part(condition, other), what, probe: None });
     }
     let negated = format!("!({text})");
-    Some(plain(call.with_part(condition, negated), "asserts the opposite"))
+    Some(plain(call.with_part(condition, negated), OPPOSITE))
 }
 
 /// The opposite of a pattern assertion, only without a message, which cannot be told from a pattern.
 fn of_pattern(call: &Call<'_>) -> Option<Opposite> {
     let inner = call.inner.trim_end().trim_end_matches(',');
     let (value, pattern) = inner.split_once(',').filter(|_| commas(inner) == 1)?;
-    Some(plain(format!("match {value} {{{pattern} => {{ {BREAK} }} _ => {{}} }}"), "asserts the opposite"))
+    Some(plain(format!("match {value} {{{pattern} => {{ {BREAK} }} _ => {{}} }}"), OPPOSITE))
 }
 
 /// The number of commas outside brackets and quotes; an approximation.

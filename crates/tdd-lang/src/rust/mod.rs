@@ -53,7 +53,7 @@ use self::antipattern as signs;
 use crate::alter::{Instrumented, Request};
 use crate::item::Items;
 use crate::language::{Language, NoSources, Project, Settings, Sources, answered_by_modules, has_ending};
-use crate::plain::{Copies, Plainly};
+use crate::plain::{Copies, PlainProgram};
 use crate::test_words;
 use crate::twin::ScratchNeeds;
 
@@ -135,7 +135,7 @@ impl Language for Rust {
         !production::Production::of(sources, BTreeSet::new()).holds(path, before + indent)
     }
 
-    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+    fn plainly(&self, copies: &Copies<'_>) -> Option<PlainProgram> {
         plain::plainly(copies)
     }
 

@@ -9,7 +9,7 @@ use super::syntax::Tree;
 use super::test_command::TestCommand;
 use super::{Go, owns};
 use crate::language::{Language, join};
-use crate::plain::{Again, Copies, File, PlainProgram, Plainly, Start, without_sources};
+use crate::plain::{Again, Copies, File, PlainProgram, Start, without_sources};
 use crate::syntax::splice;
 
 /// The package that takes the place of `testing`.
@@ -23,7 +23,7 @@ const NEEDS_REPOSITORY: [&str; 9] =
 const BUILD_FLAGS: [&str; 7] = ["tags", "mod", "modfile", "race", "gcflags", "ldflags", "asmflags"];
 
 /// The program; `None` if only `go test` can run the test.
-pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
+pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
     let Copies { project, settings, sources, path, twins, root, products } = *copies;
     let command = TestCommand::parse(&Go.test_command(settings)).ok()?;
     let mut writer = Writer::new(copies)?;
@@ -48,7 +48,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
         build = build.with_env("GOWORK", "off");
     }
     let named = |id: TestId| Some((id.clone(), plain_name(id.name()?)));
-    Some(Plainly::Program(Box::new(PlainProgram {
+    Some(PlainProgram {
         files,
         sources: written,
         build,
@@ -63,7 +63,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
             env: Vec::new(),
             timeout: settings.timeout,
         },
-    })))
+    })
 }
 
 /// The flags of the test command that also matter to a build.

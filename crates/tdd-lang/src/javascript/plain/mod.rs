@@ -13,7 +13,7 @@ use super::test_command::{Program, TestCommand};
 use super::title::JOINT;
 use super::{JavaScript, owns};
 use crate::language::{Language, join};
-use crate::plain::{Again, Copies, File, PlainProgram, Plainly, Start, listing};
+use crate::plain::{Again, Copies, File, PlainProgram, Start, listing, moved_folder};
 use crate::syntax::splice;
 
 /// What takes the place of the runner.
@@ -50,7 +50,7 @@ const NEEDS_CONFIGURATION: [&str; 7] =
 const GLOBALS: &str = "test, it, describe, expect, beforeEach, afterEach, beforeAll, afterAll";
 
 /// The program; `None` if only the test's runner can run it.
-pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
+pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
     let Copies { project, settings, sources, path, twins, .. } = *copies;
     let command = TestCommand::parse(&JavaScript::Plain.test_command(settings)).ok()?;
     let run = chosen(&command, project, sources).ok()?;
@@ -70,7 +70,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
     {
         return None;
     }
-    let (folder, moved) = moved_folder(copies, below, &name);
+    let (folder, moved) = moved_folder(copies, below, &name, &["test", "tests", "__tests__", "spec"]);
     let test = format!("{name}_t.{ending}");
     let own = |file: &str, text: String| (join(&project.root, &join(&folder, file)), Some(text));
     let main = MAIN
@@ -89,7 +89,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
     let list = listing(kept.cloned().chain(added));
     let listed = format!("{name}.list");
     files.push((listed.clone(), Some(list)));
-    Some(Plainly::Program(Box::new(PlainProgram {
+    Some(PlainProgram {
         files,
         sources: Vec::new(),
         build: CommandSpec::new(["true"], Duration::from_mins(1)),
@@ -104,24 +104,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
             env: Vec::new(),
             timeout: settings.timeout,
         },
-    })))
-}
-
-/// The folder of the test in the program, below the project's: one that is for tests only has another name there. Also
-/// its other files.
-fn moved_folder(copies: &Copies<'_>, below: &str, name: &str) -> (String, Vec<File>) {
-    let (folder, _) = below.rsplit_once('/').unwrap_or(("", below));
-    let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
-    if !matches!(top, "test" | "tests" | "__tests__" | "spec") {
-        return (folder.to_owned(), Vec::new());
-    }
-    let (from, to) = (join(&copies.project.root, top) + "/", join(&copies.project.root, name) + "/");
-    let inside = copies.sources.files().iter().filter(|file| file.starts_with(&from) && *file != copies.path);
-    let moved = |file: &String| {
-        let text = copies.sources.read(file)?;
-        Some((file.replacen(&from, &to, 1), Some(text)))
-    };
-    (join(name, rest).trim_end_matches('/').to_owned(), inside.filter_map(moved).collect())
+    })
 }
 
 /// The test's file with our own functions in the place of the runner's.

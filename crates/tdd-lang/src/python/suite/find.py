@@ -60,6 +60,9 @@ def look(script, here):
     if sys.argv[-1] == "version":
         print("pytest %s for %s" % (version, sys.executable) if version else "", flush=True)
         sys.exit(0 if version else "there is no pytest for " + sys.executable)
+    if sys.argv[-1] == "path":
+        print(sys.executable, flush=True)
+        return
     found = {"executable": sys.executable, "pytest": version, "user_base": site.getuserbase()}
     print(json.dumps(found), flush=True)
 

@@ -4,7 +4,7 @@
 mod copies;
 
 use crate::language::{Language, join};
-use crate::plain::{Again, Copies, PlainProgram, Plainly, Start, without_sources};
+use crate::plain::{Again, Copies, PlainProgram, Start, without_sources};
 
 use super::items::items;
 use super::manifest::{Manifest, edition};
@@ -37,7 +37,7 @@ const RUSTC: &str = include_str!("rustc.sh");
 const BUILD: &str = include_str!("build.sh");
 
 /// The program; `None` if only libtest can run the test.
-pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
+pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
     let Copies { project, settings, sources, path, twins, root, products } = *copies;
     let command = TestCommand::parse(&Rust.test_command(settings)).ok().filter(|command| command.manifest.is_none())?;
     let target = Place::of(copies)?;
@@ -71,7 +71,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
         ("CARGO_PKG_NAME".to_owned(), target.name.clone()),
     ];
     let env = if needs_repository { env } else { Vec::new() };
-    Some(Plainly::Program(Box::new(PlainProgram {
+    Some(PlainProgram {
         files,
         sources: gone,
         build: project.command(build, settings),
@@ -80,7 +80,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
         copy: twins.copy.clone(),
         again: Again::Repeated,
         start: Start { folder: target.package, listed, script: None, env, timeout: settings.timeout },
-    })))
+    })
 }
 
 /// Where a test is.

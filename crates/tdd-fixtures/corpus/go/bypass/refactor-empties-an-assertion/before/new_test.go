@@ -1,0 +1,7 @@
+package calc
+
+import "testing"
+
+func TestAddsMore(t *testing.T) {
+	Expect(t, Add(2, 2), 4)
+}

@@ -1,0 +1,5 @@
+from calc import register
+
+
+def test_registers():
+    assert register("ab") == 2

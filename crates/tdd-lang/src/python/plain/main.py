@@ -1,0 +1,1 @@
+__import__("@NAME@p").start()
