@@ -169,9 +169,14 @@ pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
     let left = case.new_code().filter(|item| !claimed.contains(&at(item)));
     let tell = |item: &ItemChange| {
         let word = if item.fate == ItemFate::Added { "is new" } else { "was changed" };
-        let why = format!("{} {word}, but no test that failed first leads to it", item.item);
-        let what_to_do = "remove it, write a test that fails without it, then add it again; if it changes no \
+        let (which, what_to_do) = if case.kind == Kind::Refactor {
+            ("no test", "remove it, or write a test that leads to it first")
+        } else {
+            let remove = "remove it, write a test that fails without it, then add it again; if it changes no \
                           behaviour, run `tdd-cli validate-refactor`";
+            ("no test that failed first", remove)
+        };
+        let why = format!("{} {word}, but {which} leads to it", item.item);
         found(Rule::PreTestCode, &at(item), why, what_to_do)
     };
     left.map(tell).collect()

@@ -125,7 +125,12 @@ pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
         Proof::Answers(probe) => strength::depends_on_answers(target, probe),
         Proof::Run(seen) => judge_run(target, seen),
     };
-    judged.map_err(|breach| breach.about(target))
+    judged.map_err(|breach| named(breach, target))
+}
+
+/// The refusal with the test's name in its reason.
+pub(crate) fn named(refusal: Refusal, test: &TestId) -> Refusal {
+    Refusal { reason: format!("`{test}`: {}", refusal.reason), ..refusal }.about(test)
 }
 
 /// Whether a test that the change is not for can fail as it could before. Only positive evidence refuses: probes that
@@ -136,16 +141,16 @@ pub fn can_still_fail(test: &TestId, after: &Proof, before: &Proof) -> RuleResul
     let could_fail = matches!(before, Proof::Run(seen) if judge_run(test, seen).is_ok());
     let was_probed = matches!(before, Proof::Run(_));
     let refusal = match refusal.cause {
-        Some(Cause::VacuousTest) if could_fail => weakened(test, &refusal.reason),
+        Some(Cause::VacuousTest) if could_fail => weakened(&refusal.reason),
         Some(Cause::Disarmed) if could_fail || !was_probed => refusal,
         Some(Cause::Circumstantial) if could_fail => refusal,
         Some(_) | None => return Ok(()),
     };
-    Err(refusal.about(test))
+    Err(named(refusal, test))
 }
 
-fn weakened(test: &TestId, why: &str) -> Refusal {
-    let reason = format!("weakened: before this change `{test}` could fail; now {why}");
+fn weakened(why: &str) -> Refusal {
+    let reason = format!("weakened: before this change it could fail; now {why}");
     let next = "leave what this test checks as it was; the change may not make other tests accept more";
     Rule::CounterProof.refuse(reason, next).because(Cause::Weakened)
 }

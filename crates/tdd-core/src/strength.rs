@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::law::RuleResult;
+use crate::proof;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
@@ -190,11 +191,11 @@ impl Answers {
 pub fn as_strong_as(answers: &Answers) -> RuleResult {
     let Probe::Made(now) = &answers.now else { return Ok(()) };
     if let Some(kill) = answers.before.iter().find(|kill| now.survived(kill)) {
-        return Err(weakened(kill).about(&kill.test));
+        return Err(proof::named(weakened(kill), &kill.test));
     }
     match answers.idle().next() {
         None => Ok(()),
-        Some(test) => Err(idle().about(test)),
+        Some(test) => Err(proof::named(idle(), test)),
     }
 }
 
