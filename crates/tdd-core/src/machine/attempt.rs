@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::arrival::{ASK_WHETHER_DONE, is_arrival};
 use super::log::Fate;
 use super::progress::Claim;
 use super::starting_point::StartingPoint;
@@ -10,11 +11,9 @@ use super::{End, Fallible, Machine, MachineError};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
 use crate::event::{
-    EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Resynced, Reverted, StepOutcome, Stuck,
-    TestUpheld,
+    EditApplied, EditClaim, EditRefused, Event, Repair, Resynced, Reverted, StepOutcome, Stuck, TestUpheld,
 };
 use crate::gate::{self, Action, Decision, Edit, Files, Permit, Request, Source, Speaker};
-use crate::law::Kind;
 use crate::machine_state::Step;
 use crate::pipeline::{self, Judged};
 use crate::program;
@@ -38,28 +37,13 @@ pub(super) enum Outcome {
     End(End),
 }
 
-/// Consecutive already-passing tests before the run pauses.
-const MAX_CONSECUTIVE_PASSING_TESTS: u32 = 6;
-/// The same limit if the last of them was kept as a characterization test.
-const MAX_CONSECUTIVE_KEPT_TESTS: u32 = 18;
-/// The same limit for a test that a plan chose.
-const MAX_ASSIGNED_PASSING_TESTS: u32 = 3;
 /// Repeats of the same failure before the conversation starts over.
 const STUCK_AFTER: u32 = 2;
 /// Consecutive invalid reds before the tester is asked for another target.
 const MAX_INVALID_REDS: u32 = 3;
 
-/// Consecutive already-passing tests before the tester is asked whether the kata is done.
-const ASK_WHETHER_DONE: u32 = 3;
 /// Most bytes of the last commit's diff in a prompt.
 const MAX_DIFF: usize = 20_000;
-
-/// What happened to a test that passed at once.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    Kept,
-    Undone,
-}
 
 /// The result of asking a role.
 enum Asked {
@@ -78,7 +62,7 @@ enum Passed {
 }
 
 /// Why an attempt failed, for the ledger and the agent.
-struct Failed {
+pub(super) struct Failed {
     refusal: Option<Refusal>,
     reason: String,
     signature: Digest,
@@ -93,7 +77,7 @@ struct Failed {
 }
 
 impl Failed {
-    fn refused(refusal: Refusal) -> Self {
+    pub(super) fn refused(refusal: Refusal) -> Self {
         Self {
             reason: format!("{}: {}", refusal.rule, refusal.reason),
             signature: signature([], &refusal.to_string()),
@@ -137,7 +121,12 @@ impl Failed {
         }
     }
 
-    fn setback(&self) -> Setback<'_> {
+    /// The same, but the attempt does not count.
+    pub(super) fn unspent(self) -> Self {
+        Self { spent: false, ..self }
+    }
+
+    pub(super) fn setback(&self) -> Setback<'_> {
         Setback {
             refusal: self.refusal.as_ref(),
             report: self.report.as_ref(),
@@ -188,15 +177,10 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
                 self.keep(start, turn, &result, &judged, self.kind(turn))?;
                 Ok(Outcome::Continue)
             }
-            Some(refusal) if is_arrival(turn, &refusal) => {
-                if self.characterize(start, turn, &result, &refusal)? {
-                    return self.after_arrival(start, turn, &refusal, Arrival::Kept);
-                }
-                self.arrived(start, turn, &refusal)
-            }
+            Some(refusal) if is_arrival(turn, &refusal) => self.arrived(start, turn, &result, &refusal),
             Some(refusal) if refusal.cause == Some(Cause::RunnerMissing) => {
                 let why = refusal.reason.clone();
-                self.undo(start, turn, &Failed { spent: false, ..Failed::refused(refusal) })?;
+                self.undo(start, turn, &Failed::refused(refusal).unspent())?;
                 Err(MachineError::CannotTest { what: self.workshop.test_command(), why })
             }
             Some(refusal) => {
@@ -499,90 +483,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let reason = format!("a person is working on {}", names.join(", "));
         let next = "commit it or stash it (`git stash`), then run the command again";
         let refusal = Rule::ProtectedPath.refuse(reason.clone(), next);
-        self.reverted(start, turn, &Failed { spent: false, ..Failed::refused(refusal) }, None)?;
+        self.reverted(start, turn, &Failed::refused(refusal).unspent(), None)?;
         Ok(Outcome::End(End::Stopped { reason, next: next.to_owned() }))
-    }
-
-    /// Undoes a new test that passes at once. The attempt does not count, and the tester chooses another target.
-    fn arrived(&mut self, start: &StartingPoint, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
-        let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
-        self.undo(start, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
-        self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
-        self.after_arrival(start, turn, refusal, Arrival::Undone)
-    }
-
-    /// With `until_done`, keeps the second and every further consecutive test that passes at once, and each test of a
-    /// list, if its altered copies fail. So a run whose model implemented everything at once still comes to a proven end.
-    fn characterize(
-        &mut self,
-        start: &StartingPoint,
-        turn: &Turn,
-        result: &StepResult,
-        refusal: &Refusal,
-    ) -> Fallible<bool, B, A> {
-        let is_listed = result.is_listed || !result.later.is_empty();
-        let is_expected = is_listed || self.session().machine_state().arrivals() > 0;
-        let may_keep = self.order.until_done && self.mandate.target.is_none() && is_expected;
-        let Some(test_id) = refusal.test.clone().filter(|_| may_keep) else { return Ok(false) };
-        let targets = [test_id.clone()];
-        let judged =
-            pipeline::judge(&mut self.workshop, Kind::Characterization, &targets, 0).map_err(MachineError::Work)?;
-        if judged.refusal().is_some() {
-            return Ok(false);
-        }
-        self.note_judged(&judged);
-        self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
-        self.keep(start, turn, result, &judged, Kind::Characterization)?;
-        Ok(true)
-    }
-
-    /// Pauses after too many consecutive tests that passed at once; otherwise tells the tester how to go on.
-    fn after_arrival(
-        &mut self,
-        start: &StartingPoint,
-        turn: &Turn,
-        refusal: &Refusal,
-        arrival: Arrival,
-    ) -> Fallible<Outcome, B, A> {
-        let arrivals = self.session().machine_state().arrivals();
-        if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_ASSIGNED_PASSING_TESTS) {
-            let reason =
-                format!("`{}` passed at once {arrivals} times: is its behaviour implemented already?", fixed.test);
-            let next = "write the test yourself and commit it, or remove the step from the plan; then `tdd-cli resume`";
-            return self.pause(start, reason, next.to_owned()).map(Outcome::End);
-        }
-        let limit = match arrival {
-            Arrival::Kept => MAX_CONSECUTIVE_KEPT_TESTS,
-            Arrival::Undone => MAX_CONSECUTIVE_PASSING_TESTS,
-        };
-        if arrivals >= limit {
-            let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
-            let next = "`tdd-cli resume` goes on; in refactor mode (`tdd-cli refactor begin`) you can add tests for \
-                        existing behaviour";
-            return self.pause(start, reason, next.to_owned()).map(Outcome::End);
-        }
-        if arrival == Arrival::Kept {
-            return Ok(Outcome::Continue);
-        }
-        if arrivals == ASK_WHETHER_DONE && self.mandate.target.is_none() {
-            self.ask_whether_done(turn, arrivals, refusal);
-        } else {
-            let next = "choose something that the kata asks for and the code does not do yet, and write a test for it";
-            let failed = Failed::refused(Refusal { next: next.to_owned(), ..refusal.clone() });
-            self.tell(turn, &Feedback::Failed(failed.setback()));
-        }
-        Ok(Outcome::Continue)
-    }
-
-    /// Tells the tester to declare the kata done, or to test a requirement that has no test.
-    fn ask_whether_done(&mut self, turn: &Turn, arrivals: u32, refusal: &Refusal) {
-        let next = format!(
-            "{arrivals} new tests in a row passed at once: if every requirement of the kata has its test, send no edits \
-             and name them in `done`; otherwise write a test that fails for a requirement that has none"
-        );
-        let failed = Failed::refused(Refusal { next, ..refusal.clone() });
-        self.tell(turn, &Feedback::StartOver(failed.setback()));
-        self.tell(turn, &Feedback::MayBeDone);
     }
 
     /// Undoes a failed attempt, and tells the agent what was wrong.
@@ -613,7 +515,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Outcome::Continue)
     }
 
-    fn tell(&mut self, turn: &Turn, news: &Feedback<'_>) {
+    pub(super) fn tell(&mut self, turn: &Turn, news: &Feedback<'_>) {
         if let Some(agent) = self.agents.get_mut(&turn.role()) {
             agent.hear(turn, news);
         }
@@ -638,7 +540,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Saves what the attempt wrote under a ref, and puts the files back.
-    fn undo(&mut self, start: &StartingPoint, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
+    pub(super) fn undo(&mut self, start: &StartingPoint, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
         let (step, attempt) = (start.step, turn.attempt());
         let open = self.session().machine_state().step().and_then(|step| step.open.clone());
         let mut kept_as = None;
@@ -726,10 +628,6 @@ fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
         cause: cause.unwrap_or(Cause::Assertion),
         output: said.or_else(|| obstacle.map(|obstacle| obstacle.message.clone())).unwrap_or_default(),
     }
-}
-
-fn is_arrival(turn: &Turn, refusal: &Refusal) -> bool {
-    matches!(turn, Turn::Red { .. }) && refusal.cause == Some(Cause::UnexpectedGreen)
 }
 
 fn changes_nothing(turn: &Turn, plan: &StepResult) -> Refusal {

@@ -5,6 +5,7 @@
 //! `attempt.rs` (ask, gate, write), the [pipeline](crate::pipeline) (judge), `keep.rs` (commit).
 
 mod agenda;
+mod arrival;
 mod attempt;
 mod done;
 mod end;
