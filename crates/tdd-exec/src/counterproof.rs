@@ -98,8 +98,10 @@ impl<'a> Prover<'a> {
             let trial = Trial { path, twins: &twins, plainly: plainly.as_ref() };
             let plain =
                 trial.plainly.map(|plainly| self.run_copies(&trial, &twins.ids(), Circumstances::Plain(plainly)));
+            let plain = plain.transpose()?;
+            let needs_tests = plain.as_ref().is_some_and(|report| production_needs_tests(report, &twins));
             // Copies that cannot be run without their runner prove nothing.
-            let plain = plain.transpose()?.filter(|report| is_sound(report, &twins));
+            let plain = plain.filter(|report| is_sound(report, &twins));
             let trial = if plain.is_some() { trial } else { Trial { plainly: None, ..trial } };
             let report = match plain {
                 Some(plain) => plain,
@@ -107,7 +109,11 @@ impl<'a> Prover<'a> {
             };
             match not_built(&report, &twins.copy) {
                 Some(message) => why = message,
-                None => return self.read_fates(&trial, &report).map(Proof::Run),
+                None => {
+                    let seen = self.read_fates(&trial, &report)?;
+                    let plain = if needs_tests { Fate::Failed } else { seen.plain };
+                    return Ok(Proof::Run(CounterProof { plain, ..seen }));
+                }
             }
         }
         Ok(Proof::NotBuilt(why))
@@ -134,12 +140,36 @@ impl<'a> Prover<'a> {
             proofs.push(match (twins, &report) {
                 (Some(twins), Some(report)) => match not_built(report, &twins.copy) {
                     Some(message) => Proof::NotBuilt(message),
-                    None => Proof::Run(self.read_fates(&Trial { path, twins, plainly }, report)?),
+                    None => {
+                        let seen = self.read_fates(&Trial { path, twins, plainly }, report)?;
+                        let fails_as_script = seen.plain == Fate::Passed && self.fails_as_script(path, twins)?;
+                        let plain = if fails_as_script { Fate::Failed } else { seen.plain };
+                        Proof::Run(CounterProof { plain, ..seen })
+                    }
                 },
                 _ => Proof::Unwritable,
             });
         }
         Ok(proofs)
+    }
+
+    /// Whether the unaltered copy fails without a runner in sight. Only a script is asked: it need not be built.
+    fn fails_as_script(&self, path: &str, twins: &Twins) -> Result<bool, ProofError> {
+        let plainly = self.plainly(path, twins);
+        let Some(plainly @ Plainly::Program(program)) = &plainly else { return Ok(false) };
+        if program.start.script.is_none() {
+            return Ok(false);
+        }
+        let trial = Trial { path, twins, plainly: Some(plainly) };
+        let run = |only: &[TestId]| self.run_copies(&trial, only, Circumstances::Plain(plainly));
+        let copy = std::slice::from_ref(&twins.copy);
+        if Fate::of(&run(copy)?, &twins.copy) != Fate::Failed {
+            return Ok(false);
+        }
+        let controlled = [&twins.copy, &twins.passing_control, &twins.failing_control].map(Clone::clone);
+        let report = run(&controlled)?;
+        let fails = Fate::of(&report, &twins.copy) == Fate::Failed;
+        Ok(fails && (is_sound(&report, twins) || production_needs_tests(&report, twins)))
     }
 
     /// The files with the copies of all these tests, and the copies of each test.
@@ -291,6 +321,13 @@ fn is_sound(report: &Report, twins: &Twins) -> bool {
     not_built(report, &twins.copy).is_none()
         && Fate::of(report, &twins.passing_control) == Fate::Passed
         && Fate::of(report, &twins.failing_control) == Fate::Failed
+}
+
+/// Whether production does not even load where there are no test sources: the unaltered copy fails for that reason, and
+/// the control tests beside it cannot be run.
+fn production_needs_tests(report: &Report, twins: &Twins) -> bool {
+    let cause = |id: &TestId| report.get(id).and_then(|result| result.outcome.cause());
+    cause(&twins.copy) == Some(Cause::Assertion) && cause(&twins.passing_control) == Some(Cause::UnrelatedFailure)
 }
 
 fn survivor(twin: &Twin, report: &Report) -> Survivor {

@@ -46,6 +46,14 @@ const isMissing = (error) => {
   const frame = String(error?.stack).split('\n').find((line) => line.trimStart().startsWith('at ') && line.includes(home));
   return error?.syscall !== undefined && frame !== undefined && !frame.includes(require('node:path').basename(__filename, '.cjs'));
 };
+/** Whether production, not the test, looks for test code, which is there only below its runner. */
+exports.wantsTests = (error) => {
+  const isTest = /[.\-_](test|spec)\.\w+\b|(^|\/)(tests?|__tests__|specs?)(\/|$)/;
+  const own = require('node:path').basename(__filename, '.cjs');
+  const [, module, importer] = /^Cannot find module '([^']*)' imported from (\S+)/.exec(String(error?.message)) ?? [];
+  if (module) return isTest.test(module) && !importer.includes(own);
+  return isMissing(error) && isTest.test(String(error.path));
+};
 /** Runs the tests with this title, and gives a word for what became of them. */
 exports.run = async (title) => {
   const wanted = found.filter((one) => one.title === title);
