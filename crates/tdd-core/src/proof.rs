@@ -31,6 +31,8 @@ pub enum Fate {
     Passed,
     /// It ran and failed, or crashed or hung.
     Failed,
+    /// It ran and failed, because a comparison holds only as production rigs it.
+    Rigged,
     /// It did not run to its end.
     NotRun(Cause),
 }
@@ -44,6 +46,7 @@ impl Fate {
                 cause: Cause::Assertion | Cause::UnrelatedFailure | Cause::Timeout | Cause::Crash,
                 ..
             }) => Self::Failed,
+            Some(Outcome::Fail { cause: Cause::Disarmed, .. }) => Self::Rigged,
             Some(Outcome::Fail { cause, .. }) => Self::NotRun(*cause),
             None => Self::NotRun(Cause::TargetNotFound),
         }
@@ -64,7 +67,7 @@ pub struct Survivor {
 pub struct CounterProof {
     /// The copy under a random name, run as usual: it must pass.
     pub copy: Fate,
-    /// The same copy while the runner hides itself from production: it must pass.
+    /// The same copy with no runner in sight of production: it must pass.
     pub plain: Fate,
     /// A test that does nothing: it must pass.
     pub passing_control: Fate,
@@ -159,7 +162,9 @@ fn reporting(seen: &CounterProof) -> RuleResult {
         (Fate::Passed, Fate::Failed) => Ok(()),
         (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
         (Fate::NotRun(cause), _) | (_, Fate::NotRun(cause)) => Err(unseen("a control test was not run", cause)),
-        (Fate::Failed, Fate::Failed) => Err(disarmed("a test that does nothing is reported as failed")),
+        (Fate::Failed | Fate::Rigged, Fate::Failed) | (_, Fate::Rigged) => {
+            Err(disarmed("a test that does nothing is reported as failed"))
+        }
     }
 }
 
@@ -175,8 +180,13 @@ fn assertions(seen: &CounterProof) -> RuleResult {
 fn copy(seen: &CounterProof) -> RuleResult {
     match seen.copy {
         Fate::Passed if seen.plain == Fate::Failed => Err(circumstantial()),
+        Fate::Passed if seen.plain == Fate::Rigged => Err(disarmed(
+            "an assertion fails if it is evaluated with the language's own functions, or a second time on the same values",
+        )),
         Fate::Passed => Ok(()),
-        Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
+        Fate::Failed | Fate::Rigged => {
+            Err(disarmed("the test passes under its own name only; its copy under another name fails"))
+        }
         Fate::NotRun(cause) => Err(unseen("the test's copy under another name was not run", cause)),
     }
 }
@@ -205,7 +215,7 @@ fn twins(seen: &CounterProof) -> RuleResult {
 fn red(seen: &CounterProof) -> RuleResult {
     match seen.on_red {
         Some(Fate::Passed) => Err(vacuous("it passes on the old production code, on which it was red before")),
-        None | Some(Fate::Failed | Fate::NotRun(_)) => Ok(()),
+        None | Some(Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => Ok(()),
     }
 }
 
@@ -221,7 +231,7 @@ fn disarmed(why: &str) -> Refusal {
 
 fn circumstantial() -> Refusal {
     let reason = "circumstantial: the test passes under its runner, but fails where production sees no runner and no test \
-                  sources, or when it is run again in the same process";
+                  sources, or when it is run again";
     let next = "remove what asks for the runner, its arguments, variables, files or earlier calls from production";
     Rule::CounterProof.refuse(reason, next).because(Cause::Circumstantial)
 }
@@ -341,6 +351,12 @@ mod tests {
     fn a_test_that_passes_only_while_its_runner_is_seen_is_circumstantial() {
         let seen = CounterProof { plain: Fate::Failed, ..honest() };
         check(seen, Some(Cause::Circumstantial), "circumstantial: the test passes");
+    }
+
+    #[test]
+    fn a_test_that_passes_only_with_rigged_comparisons_is_disarmed() {
+        let seen = CounterProof { plain: Fate::Rigged, ..honest() };
+        check(seen, Some(Cause::Disarmed), "disarmed: an assertion fails if it is evaluated with the language's own");
     }
 
     #[test]

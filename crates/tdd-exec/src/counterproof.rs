@@ -142,8 +142,10 @@ impl<'a> Prover<'a> {
                     Some(message) => Proof::NotBuilt(message),
                     None => {
                         let seen = self.read_fates(&Trial { path, twins, plainly }, report)?;
-                        let fails_as_script = seen.plain == Fate::Passed && self.fails_as_script(path, twins)?;
-                        let plain = if fails_as_script { Fate::Failed } else { seen.plain };
+                        let plain = match seen.plain {
+                            Fate::Passed => self.fate_as_script(path, twins)?,
+                            known @ (Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => known,
+                        };
                         Proof::Run(CounterProof { plain, ..seen })
                     }
                 },
@@ -153,23 +155,24 @@ impl<'a> Prover<'a> {
         Ok(proofs)
     }
 
-    /// Whether the unaltered copy fails without a runner in sight. Only a script is asked: it need not be built.
-    fn fails_as_script(&self, path: &str, twins: &Twins) -> Result<bool, ProofError> {
+    /// How the unaltered copy ends without a runner in sight: it counts as passed unless it plainly fails. Only a script
+    /// is asked, because it need not be built.
+    fn fate_as_script(&self, path: &str, twins: &Twins) -> Result<Fate, ProofError> {
         let plainly = self.plainly(path, twins);
-        let Some(plainly @ Plainly::Program(program)) = &plainly else { return Ok(false) };
+        let Some(plainly @ Plainly::Program(program)) = &plainly else { return Ok(Fate::Passed) };
         if program.start.script.is_none() {
-            return Ok(false);
+            return Ok(Fate::Passed);
         }
         let trial = Trial { path, twins, plainly: Some(plainly) };
         let run = |only: &[TestId]| self.run_copies(&trial, only, Circumstances::Plain(plainly));
-        let copy = std::slice::from_ref(&twins.copy);
-        if Fate::of(&run(copy)?, &twins.copy) != Fate::Failed {
-            return Ok(false);
+        let fate = |report: &Report| Fate::of(report, &twins.copy);
+        if !has_failed(fate(&run(std::slice::from_ref(&twins.copy))?)) {
+            return Ok(Fate::Passed);
         }
         let controlled = [&twins.copy, &twins.passing_control, &twins.failing_control].map(Clone::clone);
         let report = run(&controlled)?;
-        let fails = Fate::of(&report, &twins.copy) == Fate::Failed;
-        Ok(fails && (is_sound(&report, twins) || production_needs_tests(&report, twins)))
+        let is_proven = is_sound(&report, twins) || production_needs_tests(&report, twins);
+        Ok(if is_proven && has_failed(fate(&report)) { fate(&report) } else { Fate::Passed })
     }
 
     /// The files with the copies of all these tests, and the copies of each test.
@@ -211,7 +214,7 @@ impl<'a> Prover<'a> {
             Ok(Fate::of(&report, &twins.copy))
         };
         let mut plain = Fate::of(report, &twins.copy);
-        if plain == Fate::Failed {
+        if has_failed(plain) {
             plain = alone(trial.plainly.map_or(Circumstances::Usual, Circumstances::Plain))?;
         }
         let copy = if plain == Fate::Passed { plain } else { alone(Circumstances::Usual)? };
@@ -321,6 +324,10 @@ fn is_sound(report: &Report, twins: &Twins) -> bool {
     not_built(report, &twins.copy).is_none()
         && Fate::of(report, &twins.passing_control) == Fate::Passed
         && Fate::of(report, &twins.failing_control) == Fate::Failed
+}
+
+fn has_failed(fate: Fate) -> bool {
+    matches!(fate, Fate::Failed | Fate::Rigged)
 }
 
 /// Whether production does not even load where there are no test sources: the unaltered copy fails for that reason, and

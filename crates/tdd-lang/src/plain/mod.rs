@@ -231,6 +231,7 @@ fn outcome(name: &str, finished: &Finished) -> Outcome {
             failure(Cause::Assertion, format!("it passes once, and fails when it is run again\n{}", said()))
         }
         (_, Some("fail")) => failure(Cause::Assertion, said()),
+        (_, Some("rigged")) => failure(Cause::Disarmed, said()),
         (_, Some("error")) => failure(Cause::UnrelatedFailure, said()),
         (_, Some("skip")) => failure(Cause::Skipped, said()),
         (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", said())),
@@ -261,6 +262,7 @@ mod tests {
         check(Exit::Passed, "t_1 pass pass\n", None);
         check(Exit::Failed(1), "t_1 pass fail\n", Some(Cause::Assertion));
         check(Exit::Failed(1), "t_1 fail\n", Some(Cause::Assertion));
+        check(Exit::Failed(1), "t_1 rigged\n", Some(Cause::Disarmed));
         check(Exit::Failed(1), "t_1 pass\n", Some(Cause::Crash));
         check(Exit::Passed, "t_2 pass\n", Some(Cause::Crash));
         check(Exit::Passed, "", Some(Cause::Crash));

@@ -21,7 +21,10 @@ for (const holder of holders) {
   for (const key of HOOKS) if (!getOwnPropertyDescriptor(holder.prototype, key)) added.push({ root: holder.prototype, key });
 }
 
-const failure = (message) => Object.assign(new Error(message), { code: 'ERR_ASSERTION' });
+const failure = (message) => {
+  exports.isRigged = true;
+  return Object.assign(new Error(message), { code: 'ERR_ASSERTION' });
+};
 /** Puts the language's own functions in their places, and gives what was there. */
 function restore() {
   const changed = [];
@@ -74,14 +77,30 @@ function looks(values) {
   return isAlive ? LOOKS : 1;
 }
 /** Evaluates an assertion, more than once where a rigged value could make a difference. */
-function guarded(call, self, args, values) {
+function guarded(call, self, args, values, current = () => call) {
   const changed = restore();
+  let looked = 0;
   try {
     const value = apply(call, self, args);
-    if (values && !isPromise(value)) for (let left = looks(values); left > 1; left--) apply(call, self, args);
+    if (values && !isPromise(value)) for (const all = looks(values); ++looked < all; ) apply(call, self, args);
     return value;
+  } catch (error) {
+    undo(changed);
+    const other = current();
+    const isExchanged = changed.length > 0 || other !== call;
+    if (looked > 0 || (isExchanged && passes(other, self, args))) exports.isRigged = true;
+    throw error;
   } finally {
     undo(changed);
+  }
+}
+/** Whether an assertion that fails holds with what production put in the place of other functions. */
+function passes(call, self, args) {
+  try {
+    apply(call, self, args);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -94,7 +113,7 @@ function guardedAssert(own, made = new Map()) {
     const part = own[key];
     if (key === 'strict') assert[key] = guardedAssert(part, made);
     else if (typeof part !== 'function' || /^[A-Z]/.test(key)) assert[key] = part;
-    else assert[key] = (...args) => guarded(part, own, args, args);
+    else assert[key] = (...args) => guarded(part, own, args, args, () => own[key]);
   }
   return assert;
 }

@@ -96,6 +96,5 @@ try {
   console.error(error);
   tell(first === '1' && runner.wantsTests(error) ? 'fail' : 'error');
 }
-fs.rmSync(test);
 if (first !== '1') await runner.run(first);
 tell(await runner.run(name));

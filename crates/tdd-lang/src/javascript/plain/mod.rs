@@ -26,6 +26,8 @@ const MAIN: &str = include_str!("main.mjs");
 const GUARD: &str = include_str!("guard.cjs");
 /// node's `assert` with those.
 const ASSERT: &str = include_str!("assert.mjs");
+/// Removes the test's file.
+const REMOVE: &str = "require('node:fs').rmSync(require('node:path').join(__dirname, '@TEST@'), { force: true });\n";
 /// Loads TypeScript and what bundlers add.
 const HOOKS: &str = include_str!("hooks.mjs");
 
@@ -97,12 +99,13 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<Plainly> {
         .replace("@TEST@", &test);
     let script = join(&project.root, &format!("{name}m.mjs"));
     let mut files: Vec<File> = moved;
-    let text = rewritten(path, &twins.source, &names, &name, run.program)?;
+    let text = removing_itself(&rewritten(path, &twins.source, &names, &name, run.program)?, &name);
     files.push((join(&project.root, &join(&folder, &test)), Some(text)));
     files.push(own(".cjs", RUNNER));
     files.push(own(".mjs", FACADE));
     files.push(own("g.cjs", GUARD));
     files.push(own("h.mjs", HOOKS));
+    files.push(own("d.cjs", &REMOVE.replace("@TEST@", &test)));
     for (part, kind) in [("a", ""), ("s", ".strict")] {
         files.push(own(&format!("{part}.mjs"), &ASSERT.replace("@KIND@", kind)));
         files.push(own(&format!("{part}.cjs"), &format!("module.exports = require('./@NAME@g.cjs').assert{kind};\n")));
@@ -177,6 +180,16 @@ fn with_our_modules(path: &str, source: &str, at: &str, name: &str) -> (String, 
         edits.push((tree.range(node), format!("'{at}{name}{part}.{ending}'")));
     }
     (splice(source, edits), is_imported)
+}
+
+/// A test file that is gone before production is run, which could take its answers from it.
+fn removing_itself(source: &str, name: &str) -> String {
+    let first = source.lines().next().unwrap_or_default().trim_matches(['\'', '"', ';']);
+    match (is_module(source), first) {
+        (true, _) => format!("import './{name}d.cjs'; {source}"),
+        (false, "use strict") => format!("'use strict'; require('./{name}d.cjs'); {source}"),
+        (false, _) => format!("require('./{name}d.cjs'); {source}"),
+    }
 }
 
 /// Whether a string is the module of an import, not a text.

@@ -1,5 +1,6 @@
 'use strict';
 // The names of a test runner, and nothing else of it.
+const guard = require('./@NAME@g.cjs');
 const scope = (outer) => ({ outer, before: [], after: [], beforeEach: [], afterEach: [], begun: false });
 const found = [];
 let at = scope(null);
@@ -58,6 +59,7 @@ exports.wantsTests = (error) => {
 exports.run = async (title) => {
   const wanted = found.filter((one) => one.title === title);
   if (!wanted.length || wanted.some((one) => one.skipped)) return 'skip';
+  guard.isRigged = false;
   try {
     for (const { scope: own, call } of wanted) {
       const scopes = [];
@@ -70,6 +72,7 @@ exports.run = async (title) => {
     return 'pass';
   } catch (error) {
     console.error(error);
+    if (isAssertion(error) && guard.isRigged) return 'rigged';
     return isAssertion(error) || isMissing(error) ? 'fail' : 'error';
   }
 };
