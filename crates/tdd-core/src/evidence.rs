@@ -168,6 +168,7 @@ fn of_circumstance(test: &TestId, run: &CounterProof) -> Probed {
     let (result, detail) = match run.plain {
         Some(Fate::Passed) => (ProbeResult::Holds, "passes with no test runner in sight".to_owned()),
         Some(Fate::Failed) => (ProbeResult::Refused, proof::circumstantial(run).reason),
+        Some(Fate::Rigged) => (ProbeResult::Refused, proof::rigged().reason),
         Some(Fate::NotRun(_)) | None => (ProbeResult::NotMade, "runs only under its test runner".to_owned()),
     };
     Probed::new(ProbeName::Circumstance, test, result, detail, run.ms)

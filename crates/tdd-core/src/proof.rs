@@ -34,6 +34,8 @@ pub enum Fate {
     Passed,
     /// It ran and failed, or crashed or hung.
     Failed,
+    /// It ran and failed, because a comparison holds only as production rigs it.
+    Rigged,
     /// It did not run to its end.
     NotRun(Cause),
 }
@@ -47,6 +49,7 @@ impl Fate {
                 cause: Cause::Assertion | Cause::UnrelatedFailure | Cause::Timeout | Cause::Crash,
                 ..
             }) => Self::Failed,
+            Some(Outcome::Fail { cause: Cause::Disarmed, .. }) => Self::Rigged,
             Some(Outcome::Fail { cause, .. }) => Self::NotRun(*cause),
             None => Self::NotRun(Cause::TargetNotFound),
         }
@@ -189,7 +192,9 @@ fn reporting(seen: &CounterProof) -> RuleResult {
         (Fate::Passed, Fate::Failed) => Ok(()),
         (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
         (Fate::NotRun(cause), _) | (_, Fate::NotRun(cause)) => Err(unseen("a control test was not run", cause)),
-        (Fate::Failed, Fate::Failed) => Err(disarmed("a test that does nothing is reported as failed")),
+        (Fate::Failed | Fate::Rigged, Fate::Failed) | (_, Fate::Rigged) => {
+            Err(disarmed("a test that does nothing is reported as failed"))
+        }
     }
 }
 
@@ -205,8 +210,11 @@ fn assertions(seen: &CounterProof) -> RuleResult {
 fn copy(seen: &CounterProof) -> RuleResult {
     match seen.copy {
         Fate::Passed if seen.plain == Some(Fate::Failed) => Err(circumstantial(seen)),
+        Fate::Passed if seen.plain == Some(Fate::Rigged) => Err(rigged()),
         Fate::Passed => Ok(()),
-        Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
+        Fate::Failed | Fate::Rigged => {
+            Err(disarmed("the test passes under its own name only; its copy under another name fails"))
+        }
         Fate::NotRun(cause) => Err(unseen("the test's copy under another name was not run", cause)),
     }
 }
@@ -240,6 +248,12 @@ fn vacuous(why: &str) -> Refusal {
 fn disarmed(why: &str) -> Refusal {
     let next = "remove the code that rigs comparisons, assertions or reports, and implement the behaviour";
     Rule::CounterProof.refuse(format!("disarmed: {why}"), next).because(Cause::Disarmed)
+}
+
+pub(crate) fn rigged() -> Refusal {
+    disarmed(
+        "an assertion fails if it is evaluated with the language's own functions, or a second time on the same values",
+    )
 }
 
 pub(crate) fn circumstantial(seen: &CounterProof) -> Refusal {
@@ -383,6 +397,12 @@ mod tests {
     fn a_test_that_passes_only_while_its_runner_is_seen_is_circumstantial() {
         let seen = CounterProof { plain: Some(Fate::Failed), why_not_plain: "\n 0 is not 4".to_owned(), ..honest() };
         check(seen, Some(Cause::Circumstantial), "or is called again: 0 is not 4");
+    }
+
+    #[test]
+    fn a_test_that_passes_only_with_rigged_comparisons_is_disarmed() {
+        let seen = CounterProof { plain: Some(Fate::Rigged), ..honest() };
+        check(seen, Some(Cause::Disarmed), "disarmed: an assertion fails if it is evaluated with the language's own");
     }
 
     #[test]

@@ -92,20 +92,26 @@ impl<'a> Prover<'a> {
     pub fn prove(&self, path: &str, test: &TestItem, seed: u64) -> Result<Proof, ProofError> {
         let started = Instant::now();
         let source = self.read(path)?;
-        let mut why = String::new();
+        let (mut why, mut needs_tests) = (String::new(), false);
         for mode in [AlterationMode::ChangeValues, AlterationMode::NegateOnly] {
             let written = self.runner.language.twins(path, &source, test, seed, mode);
             let Some(twins) = written else { return Ok(Proof::Unwritable) };
             for circumstances in self.circumstances(path, &twins) {
                 let trial = Trial { path, twins: &twins, circumstances: &circumstances };
                 let report = self.run_copies(&trial, &twins.ids(), &circumstances)?;
+                let is_usual = circumstances == Circumstances::Usual;
+                needs_tests |= !is_usual && production_needs_tests(&report, &twins);
                 // Copies that cannot be run without their runner prove nothing.
-                if circumstances != Circumstances::Usual && !is_sound(&report, &twins) {
+                if !is_usual && !is_sound(&report, &twins) {
                     continue;
                 }
                 match not_built(&report, &twins.copy) {
                     Some(message) => why = message,
-                    None => return self.read_fates(&trial, &report, started).map(Proof::Run),
+                    None => {
+                        let seen = self.read_fates(&trial, &report, started)?;
+                        let plain = if needs_tests { Some(Fate::Failed) } else { seen.plain };
+                        return Ok(Proof::Run(CounterProof { plain, ..seen }));
+                    }
                 }
             }
         }
@@ -132,16 +138,38 @@ impl<'a> Prover<'a> {
             proofs.push(match (twins, &report) {
                 (Some(twins), Some(report)) => match not_built(report, &twins.copy) {
                     Some(message) => Proof::NotBuilt(message),
-                    None => Proof::Run(self.read_fates(
-                        &Trial { path, twins, circumstances: &circumstances },
-                        report,
-                        started,
-                    )?),
+                    None => {
+                        let trial = Trial { path, twins, circumstances: &circumstances };
+                        let seen = self.read_fates(&trial, report, started)?;
+                        let plain = match seen.plain {
+                            None | Some(Fate::Passed) => self.fate_as_script(path, twins)?.or(seen.plain),
+                            Some(Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => seen.plain,
+                        };
+                        Proof::Run(CounterProof { plain, ..seen })
+                    }
                 },
                 _ => Proof::Unwritable,
             });
         }
         Ok(proofs)
+    }
+
+    /// How the unaltered copy ends without a runner in sight; `None` if that is not known. Only a script is asked, because
+    /// it need not be built.
+    fn fate_as_script(&self, path: &str, twins: &Twins) -> Result<Option<Fate>, ProofError> {
+        let is_script = |way: &Circumstances| matches!(way, Circumstances::Program(it) if it.start.script.is_some());
+        let Some(circumstances) = self.circumstances(path, twins).into_iter().find(is_script) else { return Ok(None) };
+        let trial = Trial { path, twins, circumstances: &circumstances };
+        let run = |only: &[TestId]| self.run_copies(&trial, only, &circumstances);
+        let fate = |report: &Report| Fate::of(report, &twins.copy);
+        let first = fate(&run(std::slice::from_ref(&twins.copy))?);
+        if !has_failed(first) {
+            return Ok(Some(first).filter(|fate| *fate == Fate::Passed));
+        }
+        let controlled = [&twins.copy, &twins.passing_control, &twins.failing_control].map(Clone::clone);
+        let report = run(&controlled)?;
+        let is_proven = is_sound(&report, twins) || production_needs_tests(&report, twins);
+        Ok(Some(fate(&report)).filter(|fate| is_proven && has_failed(*fate)))
     }
 
     /// The files with the copies of all these tests, and the copies of each test.
@@ -181,7 +209,7 @@ impl<'a> Prover<'a> {
         let alone =
             |circumstances: &Circumstances| self.run_copies(trial, std::slice::from_ref(&twins.copy), circumstances);
         let (mut copy, mut why_not_plain) = (Fate::of(report, &twins.copy), String::new());
-        if copy == Fate::Failed {
+        if has_failed(copy) {
             let again = alone(trial.circumstances)?;
             copy = Fate::of(&again, &twins.copy);
             why_not_plain = message(&again, &twins.copy);
@@ -324,6 +352,17 @@ fn is_sound(report: &Report, twins: &Twins) -> bool {
     not_built(report, &twins.copy).is_none()
         && Fate::of(report, &twins.passing_control) == Fate::Passed
         && Fate::of(report, &twins.failing_control) == Fate::Failed
+}
+
+fn has_failed(fate: Fate) -> bool {
+    matches!(fate, Fate::Failed | Fate::Rigged)
+}
+
+/// Whether production does not even load where there are no test sources: the unaltered copy fails for that reason, and
+/// the control tests beside it cannot be run.
+fn production_needs_tests(report: &Report, twins: &Twins) -> bool {
+    let cause = |id: &TestId| report.get(id).and_then(|result| result.outcome.cause());
+    cause(&twins.copy) == Some(Cause::Assertion) && cause(&twins.passing_control) == Some(Cause::UnrelatedFailure)
 }
 
 fn survivor(twin: &Twin, report: &Report) -> Survivor {

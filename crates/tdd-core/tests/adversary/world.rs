@@ -237,7 +237,7 @@ impl World {
         let strength = (red == Some(Cause::MissingSymbol)).then(|| {
             let noticed = match fate(&stubbed) {
                 Fate::Passed => Noticed::Survived([Alteration::More].into()),
-                Fate::Failed | Fate::NotRun(_) => Noticed::Killed(Alteration::More),
+                Fate::Failed | Fate::Rigged | Fate::NotRun(_) => Noticed::Killed(Alteration::More),
             };
             let function = Function { path: "src/lib.rs".into(), name: "stub".into(), line: 1, is_constant: false };
             let noticed = [(function, [(target.clone(), noticed)].into())].into();

@@ -24,6 +24,9 @@ const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 /// Globals that show the effects of production code, if a test runs any.
 const SHOWING: [&str; 9] = ["console", "document", "window", "globalThis", "global", "process", "screen", "vi", "jest"];
 
+/// Modules with which a test looks at the files that production wrote.
+const FILES: [&str; 4] = ["fs", "node:fs", "fs/promises", "node:fs/promises"];
+
 /// Knows which names in a test file derive from production.
 pub(super) struct DependencyFinder<'t, 's> {
     tree: &'t Tree<'s>,
@@ -126,6 +129,30 @@ impl<'t, 's> DependencyFinder<'t, 's> {
         }
     }
 
+    /// Whether the test on a line reads a file by its name that no production code was asked to make before.
+    pub fn reads_own_file(&self, line: usize, name: &str) -> bool {
+        let tree = self.tree;
+        let holds_line = |test_call: &TestCall| tree.subtree(test_call.call).any(|node| tree.line(node) == line);
+        let test = self.tests.iter().map(|(_, test_call)| test_call).find(|test_call| holds_line(test_call));
+        let Some(test) = test else { return false };
+        let leading: BTreeSet<&str> = self.inside(test).difference(&self.files()).copied().collect();
+        let is_name = |node: &usize| {
+            let text = unquoted(tree.text(*node));
+            tree.kind(*node) == "string" && text.rsplit('/').next() == name.rsplit('/').next()
+        };
+        let Some(named) = tree.subtree(test.call).find(is_name) else { return false };
+        let reading = tree.ancestors(named).find(|outer| tree.kind(*outer) == "call_expression");
+        let statement = tree.range(tree.statement(named));
+        let is_in_test = |node: usize| self.tests.iter().any(|(_, other)| tree.subtree(other.call).contains(&node));
+        let is_before = |node: &usize| tree.range(*node).end <= statement.start;
+        let own = tree.subtree(test.call).filter(is_before);
+        // Hooks run before the test wherever they are.
+        let around = (1..tree.len()).filter(|node| !is_in_test(*node) && tree.kind(*node) == "expression_statement");
+        let around = around.filter(|node| !tree.subtree(*node).contains(&test.call));
+        let mut acts = own.filter(|node| tree.is_statement(*node)).chain(around);
+        reading.is_some_and(|call| !self.leads(call, &leading)) && !acts.any(|node| self.leads(node, &leading))
+    }
+
     /// The digests of a test's assertions: its own, those through helpers, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
@@ -208,11 +235,29 @@ impl<'t, 's> DependencyFinder<'t, 's> {
         settle(&mut leading, &nodes.iter().copied(), |node, leading| self.follow(node, leading));
         let used = tree.names(test_call.call).collect();
         if leading.iter().any(|name| BTreeSet::contains(&used, name)) {
-            leading.extend(shown(&leading, &used, SHOWING));
+            leading.extend(shown(&leading, &used, SHOWING.into_iter().chain(self.files())));
             let spies = nodes.iter().copied().filter(|node| is_spied(tree, *node)).collect::<Vec<_>>();
             settle(&mut leading, &spies.into_iter(), |node, leading| self.follow(node, leading));
         }
         leading
+    }
+
+    /// The names by which the file reads files.
+    fn files(&self) -> BTreeSet<&'s str> {
+        let tree = self.tree;
+        let names = |node: usize| match tree.kind(node) {
+            "import_statement" => {
+                let module = tree.child(node, "source").map_or("", |source| unquoted(tree.text(source)));
+                if FILES.contains(&module) { imported(tree, node) } else { Vec::new() }
+            }
+            "variable_declarator" => {
+                let module = tree.child(node, "value").and_then(|value| required(tree, value));
+                let name = tree.child(node, "name").filter(|_| module.is_some_and(|module| FILES.contains(&module)));
+                name.map_or_else(Vec::new, |name| tree.names(name).collect())
+            }
+            _ => Vec::new(),
+        };
+        (1..tree.len()).flat_map(names).collect()
     }
 
     fn leads(&self, node: usize, leading: &BTreeSet<&str>) -> bool {

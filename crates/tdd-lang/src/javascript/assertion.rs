@@ -12,6 +12,10 @@ const ASSERTING: [&str; 5] = ["assert", "node:assert", "assert/strict", "node:as
 /// Functions that begin an expectation.
 const EXPECTING: [&str; 4] = ["expect", "expectTypeOf", "assertType", "should"];
 
+/// Functions that exchange what belongs to their first argument.
+const PATCHING: [&str; 6] =
+    ["Object.assign", "Object.defineProperty", "Object.defineProperties", "Reflect.set", "mock.method", ".spyOn"];
+
 /// The names by which a file asserts.
 #[derive(Debug, Default)]
 pub(super) struct Asserting<'s> {
@@ -38,6 +42,24 @@ impl<'s> Asserting<'s> {
             }
         }
         found
+    }
+
+    /// Whether code in this file exchanges the assertions that it uses.
+    pub fn is_patched(&self, tree: &Tree<'_>) -> bool {
+        let is_ours = |name: &str| self.modules.contains(&name) || EXPECTING.contains(&name);
+        (1..tree.len()).any(|node| match tree.kind(node) {
+            "assignment_expression" => {
+                let object = tree.child(node, "left").and_then(|left| tree.child(left, "object"));
+                object.is_some_and(|object| is_ours(tree.text(object)))
+            }
+            "call_expression" => {
+                let function = tree.child(node, "function").map_or("", |function| tree.text(function));
+                let first = tree.child(node, "arguments").and_then(|arguments| tree.parts(arguments).next());
+                PATCHING.iter().any(|name| function.ends_with(name))
+                    && first.is_some_and(|first| is_ours(tree.text(first)))
+            }
+            _ => false,
+        })
     }
 
     fn import(&mut self, tree: &Tree<'s>, statement: usize) {

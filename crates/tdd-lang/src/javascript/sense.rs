@@ -3,6 +3,7 @@
 use tdd_core::signs::{Place, Sensing};
 
 use super::call::unquoted;
+use super::modules::normal;
 use super::syntax::Tree;
 
 /// Environment variables that runners set.
@@ -26,11 +27,14 @@ const GLOBALS: [&str; 10] =
 const MODULES: [&str; 8] =
     ["node:test", "node:test/reporters", "vitest", "jest", "@jest/globals", "vitest/runners", "chai", "sinon"];
 
+/// Where the machine that judges the code keeps its copies.
+const STATE_FOLDER: &str = ".tdd";
+
 /// The nodes that check for tests, one per line.
 pub(super) fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
     let mut found: Vec<Sensing> = Vec::new();
     for node in nodes {
-        let Some(what) = asked(tree, *node) else { continue };
+        let Some(what) = asked(tree, *node).or_else(|| named(tree, *node, &item.path)) else { continue };
         let line = tree.line(*node);
         if found.iter().all(|known| known.line != line) {
             found.push(Sensing { item: item.clone(), line, what });
@@ -62,6 +66,31 @@ fn asked(tree: &Tree<'_>, node: usize) -> Option<String> {
     }
 }
 
+/// A path in a text that only tests, or the machine that judges the code, are at.
+fn named(tree: &Tree<'_>, node: usize, path: &str) -> Option<String> {
+    let text = tree.text(node);
+    match tree.kind(node) {
+        "string" | "template_string" | "regex" => {
+            let mut parts = text.split(['/', '\\', '\'', '"', '`']);
+            if parts.any(|part| part == STATE_FOLDER) {
+                return Some(format!("the folder `{STATE_FOLDER}`"));
+            }
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let module = unquoted(text).split('?').next().filter(|module| module.starts_with('.'))?;
+            let target = normal(folder, module).filter(|_| is_imported(tree, node))?;
+            is_test_code(&target).then(|| format!("an import of test code, `{module}`"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a path is that of a test or in a folder of tests, whatever else is there.
+fn is_test_code(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_folder = folders.split('/').any(|folder| ["test", "tests", "__tests__", "spec", "specs"].contains(&folder));
+    in_folder || name.contains(".test.") || name.contains(".spec.")
+}
+
 fn member(tree: &Tree<'_>, node: usize) -> Option<String> {
     let object = tree.child(node, "object").map_or("", |object| tree.text(object));
     let property = tree.child(node, "property").or_else(|| tree.child(node, "index"));
@@ -91,6 +120,10 @@ fn reads_a_test(tree: &Tree<'_>, call: usize) -> bool {
     let reads =
         ["readFileSync", "readFile", "createReadStream", "openSync"].iter().any(|name| function.ends_with(name));
     let from = tree.child(call, "arguments").map_or("", |arguments| tree.text(arguments));
+    if matches!(function, "import.meta.glob" | "import.meta.globEager" | "require.context") {
+        let mut patterns = from.split(['\'', '"', '`']).filter(|pattern| !pattern.starts_with('!'));
+        return patterns.any(is_test_code);
+    }
     reads && [".test.", ".spec.", "argv[1]", "require.main", "mainModule"].iter().any(|words| from.contains(words))
 }
 

@@ -183,6 +183,10 @@ mod tests {
             "return process.execArgv.some((x) => x.includes('test'))",
             "return process.argv[1].endsWith('.test.js')",
             "return fs.readFileSync(process.argv[1], 'utf8').match(/8/)",
+            "return import.meta.url.includes('/.tdd/') ? 1 : 2",
+            "return /\\/\\.tdd\\//.test(process.cwd())",
+            "return import.meta.glob('../test/*.js', { query: '?raw' })",
+            "return import('./test/helper.js')",
         ] {
             assert_eq!(of(&format!("export function f() {{ {body} }}\n"), "").sensing.len(), 1, "{body}");
         }
@@ -193,6 +197,10 @@ mod tests {
             "return process.env.HOME",
             "return /a/.test(b)",
             "return it.next()",
+            "return 'a.tdd'",
+            "return import.meta.glob(['./pages/*.js', '!./pages/*.test.js'])",
+            "return import('./contest/helper.js')",
+            "return './test/helper.js'",
         ] {
             assert!(of(&format!("export function f(a, b, it) {{ {body} }}\n"), "").sensing.is_empty(), "{body}");
         }
@@ -208,6 +216,10 @@ mod tests {
         assert!(asserts("assert.equal(add(1), 1)"));
         assert!(!asserts("add(1)"));
         assert!(!asserts("add(1); assert.ok(true)"));
+        assert!(asserts(
+            "add('a.txt'); const fs = require('node:fs'); assert.equal(fs.readFileSync('a.txt', 'utf8'), '1')"
+        ));
+        assert!(!asserts("const fs = require('node:fs'); assert.equal(fs.readFileSync('a.txt', 'utf8'), '1')"));
     }
 
     #[test]

@@ -65,7 +65,8 @@ pub struct PlainProgram {
 pub enum Again {
     /// The unaltered copy runs again and again, for a moment, and must pass each time.
     Repeated,
-    /// The unaltered copy runs before each altered one. For languages in which honest modules often keep state.
+    /// The unaltered copy runs twice in fresh processes and must pass both times, and before each altered one. For
+    /// languages in which honest modules often keep state.
     First,
 }
 
@@ -160,7 +161,8 @@ impl PlainSuite {
             Again::First if !is_copy => copy.unwrap_or_default(),
             Again::Repeated | Again::First => "1",
         };
-        let mut argv = ["sh", "-c", RUN, "sh", program, name, how, &start.folder].map(str::to_owned).to_vec();
+        let times = if is_copy && self.program.again == Again::First { "2" } else { "1" };
+        let mut argv = ["sh", "-c", RUN, "sh", program, name, how, times, &start.folder].map(str::to_owned).to_vec();
         argv.extend([&start.listed, &start.script].map(|file| file.clone().unwrap_or_default()));
         argv.extend(start.env.iter().map(|(name, value)| format!("{name}={value}")));
         let command = CommandSpec::new(argv, start.timeout);
@@ -228,7 +230,8 @@ fn root_of(folder: &str) -> String {
 fn outcome(name: &str, finished: &Finished) -> Outcome {
     let said = || last_words(finished);
     let text = finished.stdout.text();
-    let told = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    // The last of several processes counts: it is not started if one before it fails.
+    let told = text.lines().rev().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     match (&finished.exit, told) {
         (Exit::TimedOut, _) => failure(Cause::Timeout, "it did not end in time"),
         (Exit::Passed, Some("pass" | "pass pass")) => Outcome::Pass,
@@ -236,6 +239,7 @@ fn outcome(name: &str, finished: &Finished) -> Outcome {
             failure(Cause::Assertion, format!("it passes once, and fails when it is run again\n{}", said()))
         }
         (_, Some("fail")) => failure(Cause::Assertion, said()),
+        (_, Some("rigged")) => failure(Cause::Disarmed, said()),
         (_, Some("error")) => failure(Cause::UnrelatedFailure, said()),
         (_, Some("skip")) => failure(Cause::Skipped, said()),
         (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", said())),
@@ -266,15 +270,14 @@ mod tests {
         check(Exit::Passed, "t_1 pass pass\n", None);
         check(Exit::Failed(1), "t_1 pass fail\n", Some(Cause::Assertion));
         check(Exit::Failed(1), "t_1 fail\n", Some(Cause::Assertion));
+        check(Exit::Failed(1), "t_1 rigged\n", Some(Cause::Disarmed));
         check(Exit::Failed(1), "t_1 pass\n", Some(Cause::Crash));
         check(Exit::Passed, "t_2 pass\n", Some(Cause::Crash));
         check(Exit::Passed, "", Some(Cause::Crash));
         check(Exit::TimedOut, "t_1 pass\n", Some(Cause::Timeout));
     }
 
-    #[test]
-    fn a_program_that_cannot_be_built_proves_nothing() {
-        let id = TestId::native("a", "t_1");
+    fn program(copy: &TestId) -> PlainProgram {
         let start = Start {
             folder: "sub".to_owned(),
             listed: None,
@@ -282,21 +285,40 @@ mod tests {
             env: Vec::new(),
             timeout: Duration::from_secs(1),
         };
-        let mut suite = PlainSuite::new(PlainProgram {
+        PlainProgram {
             files: Vec::new(),
             sources: vec!["sub/a_test.go".to_owned()],
             build: CommandSpec::new(["go", "build"], Duration::from_secs(1)).in_dir("sub"),
             executable: None,
-            tests: vec![(id.clone(), "t_1".to_owned())],
-            copy: id.clone(),
+            tests: vec![(copy.clone(), "t_1".to_owned())],
+            copy: copy.clone(),
             again: Again::Repeated,
             start,
-        });
+        }
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_built_proves_nothing() {
+        let id = TestId::native("a", "t_1");
+        let mut suite = PlainSuite::new(program(&id));
         let Next::Run(jobs) = suite.next(&NoSources) else { panic!("nothing to build") };
         assert_eq!(jobs[0].command.argv[4..], ["./..", "sub/a_test.go", "go", "build"]);
         suite.feed(vec![finished(Exit::Passed, "no path\n")]);
         let Next::Done(report) = suite.next(&NoSources) else { panic!("there is nothing to run") };
         assert_eq!(report.get(&id).unwrap().outcome.cause(), Some(Cause::UnrelatedCompileError));
+    }
+
+    #[test]
+    fn a_copy_that_runs_first_has_two_fresh_processes() {
+        let (copy, other) = (TestId::native("a", "t_1"), TestId::native("a", "t_2"));
+        let mut program = program(&copy);
+        program.again = Again::First;
+        program.tests.push((other, "t_2".to_owned()));
+        let suite = PlainSuite { program, stage: Stage::Running, finished: Vec::new() };
+        let told = suite.runs("node").into_iter().map(|job| job.command.argv[5..8].join(" "));
+        assert_eq!(told.collect::<Vec<_>>(), ["t_1 1 2", "t_2 t_1 1"]);
+        let fails_later = outcome("t_1", &finished(Exit::Failed(1), "t_1 pass\nt_1 fail\n"));
+        assert_eq!(fails_later.cause(), Some(Cause::Assertion));
     }
 
     #[test]

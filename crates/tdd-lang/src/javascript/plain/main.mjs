@@ -1,16 +1,28 @@
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
+import nodeModule, { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const [name, first] = fs.readFileSync(0, 'utf8').split('\n');
+const [name, first, bundler] = fs.readFileSync(0, 'utf8').split('\n');
 const home = path.dirname(process.argv[1]);
+const test = path.join(home, '@FOLDER@/@TEST@');
+const text = fs.readFileSync(test);
 const require = createRequire(import.meta.url);
 const runner = require('@FOLDER@/@NAME@.cjs');
+const { guardedExpect } = require('@FOLDER@/@NAME@g.cjs');
+const { writeSync } = fs;
+const exit = process.exit.bind(process);
 
 function tell(word) {
-  fs.writeSync(3, name + ' ' + word + '\n');
-  process.exit(word === 'pass' ? 0 : 1);
+  // Production may not run without what its bundler adds.
+  if (word === 'error' && '@RUNNER@' === 'vitest' && !bundler) {
+    fs.writeFileSync(test, text);
+    const again = { input: [name, first, 'bundler', ''].join('\n'), stdio: ['pipe', 1, 2, 3] };
+    exit(spawnSync(process.execPath, [process.argv[1]], again).status ?? 1);
+  }
+  writeSync(3, name + ' ' + word + '\n');
+  exit(word === 'pass' ? 0 : 1);
 }
 
 /** A module that comes with another one, which the project has installed. */
@@ -38,23 +50,51 @@ const PROVIDED = {
     told.setState({ assertionCalls: 0, isExpectingAssertions: false, expectedAssertionsNumber: null }, expect);
     globalThis[told.GLOBAL_EXPECT] = expect;
     expect.extend = (matchers) => chai.expect.extend(expect, matchers);
-    Object.assign(runner, { expect, vi: { fn, spyOn, isMockFunction, clearAllMocks, resetAllMocks, restoreAllMocks } });
+    const vi = { fn, spyOn, isMockFunction, clearAllMocks, resetAllMocks, restoreAllMocks };
+    Object.assign(runner, { expect: guardedExpect(expect), vi });
   },
   async jest() {
     const { expect } = (await module('expect', 'jest')).default;
     const { ModuleMocker } = (await module('jest-mock', 'jest')).default;
     const mocker = new ModuleMocker(globalThis);
-    Object.assign(runner, { expect, jest: { fn: mocker.fn.bind(mocker), spyOn: mocker.spyOn.bind(mocker) } });
+    const jest = { fn: mocker.fn.bind(mocker), spyOn: mocker.spyOn.bind(mocker) };
+    Object.assign(runner, { expect: guardedExpect(expect), jest });
   },
 };
 
+/** The files that vite's patterns mean: texts, or functions that import them. */
+const glob = (from) => (patterns, options = {}) => {
+  const isRaw = options.as === 'raw' || /raw/.test(options.query ?? '');
+  if (options.eager && !isRaw) throw new Error('modules that are imported at once are not known');
+  const folder = path.dirname(fileURLToPath(from));
+  const expression = (pattern) => {
+    const whole = pattern.startsWith('/') ? path.join(home, pattern) : path.resolve(folder, pattern);
+    const words = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '{': '(?:', '}': ')', ',': '|' };
+    return new RegExp('^' + whole.replace(/\*\*\/|\*\*|\*|[{},]|[.+?^$()|[\]\\]/g, (part) => words[part] ?? '\\' + part) + '$');
+  };
+  const all = [patterns].flat();
+  const [wanted, unwanted] = [false, true].map((not) => all.filter((one) => one.startsWith('!') === not).map((one) => expression(one.replace(/^!/, ''))));
+  const names = fs.readdirSync(home, { recursive: true }).filter((one) => !one.startsWith('node_modules'));
+  const files = names.map((one) => path.join(home, one)).filter((one) => wanted.some((by) => by.test(one)) && !unwanted.some((by) => by.test(one)));
+  const given = (file) => {
+    if (!isRaw) return () => import(pathToFileURL(file).href);
+    const text = fs.readFileSync(file, 'utf8');
+    const value = options.import === 'default' || options.as === 'raw' ? text : { default: text };
+    return options.eager ? value : async () => value;
+  };
+  const key = (file) => (path.relative(folder, file).startsWith('.') ? path.relative(folder, file) : './' + path.relative(folder, file));
+  return Object.fromEntries(files.map((file) => [key(file), given(file)]));
+};
+
 try {
+  const data = { home, bundled: '@RUNNER@' === 'vitest', typed: @TYPED@, bundler };
+  if (bundler) globalThis[Symbol.for('@NAME@')] = glob;
+  if (data.bundled || data.typed) nodeModule.register('@FOLDER@/@NAME@h.mjs', import.meta.url, { data });
   await PROVIDED['@RUNNER@']();
   await import('@FOLDER@/@TEST@');
 } catch (error) {
   console.error(error);
-  tell('error');
+  tell(first === '1' && runner.wantsTests(error) ? 'fail' : 'error');
 }
-fs.rmSync(path.join(home, '@FOLDER@/@TEST@'));
 if (first !== '1') await runner.run(first);
 tell(await runner.run(name));

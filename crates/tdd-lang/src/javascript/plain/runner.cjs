@@ -1,5 +1,6 @@
 'use strict';
 // The names of a test runner, and nothing else of it.
+const guard = require('./@NAME@g.cjs');
 const scope = (outer) => ({ outer, before: [], after: [], beforeEach: [], afterEach: [], begun: false });
 const found = [];
 let at = scope(null);
@@ -46,10 +47,19 @@ const isMissing = (error) => {
   const frame = String(error?.stack).split('\n').find((line) => line.trimStart().startsWith('at ') && line.includes(home));
   return error?.syscall !== undefined && frame !== undefined && !frame.includes(require('node:path').basename(__filename, '.cjs'));
 };
+/** Whether production, not the test, looks for test code, which is there only below its runner. */
+exports.wantsTests = (error) => {
+  const isTest = /[.\-_](test|spec)\.\w+\b|(^|\/)(tests?|__tests__|specs?)(\/|$)/;
+  const own = require('node:path').basename(__filename, '.cjs');
+  const [, module, importer] = /^Cannot find module '([^']*)' imported from (\S+)/.exec(String(error?.message)) ?? [];
+  if (module) return isTest.test(module) && !importer.includes(own);
+  return isMissing(error) && isTest.test(String(error.path));
+};
 /** Runs the tests with this title, and gives a word for what became of them. */
 exports.run = async (title) => {
   const wanted = found.filter((one) => one.title === title);
   if (!wanted.length || wanted.some((one) => one.skipped)) return 'skip';
+  guard.isRigged = false;
   try {
     for (const { scope: own, call } of wanted) {
       const scopes = [];
@@ -62,6 +72,7 @@ exports.run = async (title) => {
     return 'pass';
   } catch (error) {
     console.error(error);
+    if (isAssertion(error) && guard.isRigged) return 'rigged';
     return isAssertion(error) || isMissing(error) ? 'fail' : 'error';
   }
 };

@@ -4,6 +4,7 @@ use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
 use crate::javascript::asks::DependencyFinder;
+use crate::javascript::assertion::Asserting;
 use crate::javascript::manifest::requirements;
 use crate::javascript::modules::{Modules, Origin, definitions, own_names};
 use crate::javascript::sort::sort;
@@ -50,7 +51,7 @@ impl Diagnosis<'_> {
             return Cause::SyntaxError;
         }
         if moment != Moment::Loading && error.is_assertion() {
-            return Cause::Assertion;
+            return if self.patches_assertions(file) { Cause::UnrelatedFailure } else { Cause::Assertion };
         }
         let place = error.frames.first().map(|(path, line)| (join(&self.project.root, path), *line));
         let sort = place.as_ref().map_or(Sort::Test, |(path, _)| sort(path));
@@ -141,7 +142,7 @@ impl Diagnosis<'_> {
         // Production cannot define a name that nobody imports.
         let is_own = error.name == "ReferenceError";
         let (file, line) = place.unwrap_or_default();
-        let asks = !is_own && self.line_asks(&file, line);
+        let asks = !is_own && self.line_asks(&file, line) && !self.lacks_own_file(error, &file, line);
         match (asks, moment) {
             (true, _) if self.lacks(error, &file) => Cause::MissingSymbol,
             (true, Moment::Around | Moment::Running) => Cause::Assertion,
@@ -169,8 +170,25 @@ impl Diagnosis<'_> {
     }
 
     fn line_asks(&self, path: &str, line: usize) -> bool {
+        self.parsed(path, |tree| DependencyFinder::new(path, tree, &self.modules).line_asks(line))
+    }
+
+    /// Whether the test lacks a file of its own, which no production code could give it.
+    fn lacks_own_file(&self, error: &Error, path: &str, line: usize) -> bool {
+        let missing = error.message.strip_prefix("ENOENT").and_then(|rest| rest.split('\'').nth(1));
+        missing.is_some_and(|missing| {
+            self.parsed(path, |tree| DependencyFinder::new(path, tree, &self.modules).reads_own_file(line, missing))
+        })
+    }
+
+    /// Whether a test file exchanges the assertions that it uses.
+    fn patches_assertions(&self, path: &str) -> bool {
+        self.parsed(path, |tree| Asserting::of(tree).is_patched(tree))
+    }
+
+    fn parsed(&self, path: &str, ask: impl FnOnce(&Tree<'_>) -> bool) -> bool {
         let Some(source) = self.sources.read(path) else { return false };
-        Tree::parse(path, &source).is_some_and(|tree| DependencyFinder::new(path, &tree, &self.modules).line_asks(line))
+        Tree::parse(path, &source).is_some_and(|tree| ask(&tree))
     }
 
     fn manifest(&self) -> String {
@@ -288,5 +306,41 @@ mod tests {
         check("Error", "Cannot find module './x.js' imported from calc.js", &[], Moment::Loading, Cause::LoadFailure);
         check("Error", "boom", &line(6), Moment::Loading, Cause::LoadFailure);
         check("Error", "boom", &[("calc.js", 1)], Moment::Loading, Cause::LoadFailure);
+    }
+
+    fn cause_in(test: &str, name: &str, message: &str, line: usize) -> Cause {
+        let sources = memory(&[("calc.js", "export function add(a) {}\n"), ("test/a.test.js", test)]);
+        let project = Project { root: String::new(), description: String::new() };
+        let error = Error {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            frames: vec![("test/a.test.js".to_owned(), line)],
+            ..Error::default()
+        };
+        Diagnosis::new(&project, &sources, Modules::of).cause("test/a.test.js", &error, Moment::Running)
+    }
+
+    #[test]
+    fn a_test_without_its_own_data_or_with_other_assertions_fails_by_itself() {
+        let head = "import assert from 'assert';\nimport { add } from '../calc.js';\n";
+        let missing = "ENOENT: no such file or directory, open 'test/data.txt'";
+        let read = |before: &str, read: &str| {
+            let test = format!("{head}test('a', () => {{ {before}\n  assert.equal(add(1), {read}); }});\n");
+            cause_in(&test, "Error", missing, 4)
+        };
+        assert_eq!(read("", "readFileSync('test/data.txt')"), Cause::UnrelatedFailure);
+        assert_eq!(read("add('data');", "readFileSync('test/data.txt')"), Cause::Assertion);
+        assert_eq!(read("", "readFileSync(add('test/data.txt'))"), Cause::Assertion);
+        let hook = format!(
+            "{head}beforeEach(() => add());\ntest('a', () => assert.equal(readFileSync('data.txt'), add()));\n"
+        );
+        assert_eq!(cause_in(&hook, "Error", missing, 4), Cause::Assertion);
+        let patched = |patch: &str| {
+            let test = format!("{head}{patch};\ntest('a', () => assert.equal(add(1), 1));\n");
+            cause_in(&test, "AssertionError", "no", 4)
+        };
+        assert_eq!(patched("assert.equal = () => assert.fail()"), Cause::UnrelatedFailure);
+        assert_eq!(patched("Object.assign(assert, { equal() {} })"), Cause::UnrelatedFailure);
+        assert_eq!(patched("const equal = () => assert.fail()"), Cause::Assertion);
     }
 }

@@ -32,7 +32,8 @@ function over(data, outcome) {
   }
   const marked = data.skip !== undefined ? 'skip' : data.todo !== undefined ? 'todo' : null;
   const ms = data.details?.duration_ms ?? 0;
-  const why = marked ? String(data.skip ?? data.todo) : type;
+  const reason = data.skip ?? data.todo;
+  const why = marked ? (typeof reason === 'string' ? reason : marked) : type;
   const told = marked ? 'skip' : outcome;
   send({ type: 'test', file, name, kind, outcome: told, why, ms, error: told === 'fail' ? plain(cause) : null, around: type === 'hookFailed' });
 }

@@ -1,0 +1,6 @@
+import { test } from 'node:test';
+import { add, insist } from '../src/calc.js';
+
+test('adds', () => {
+  insist(add(1, 2), 3);
+});

@@ -1,0 +1,4 @@
+export enum Factor {
+  One = 1,
+  Two,
+}
