@@ -162,9 +162,9 @@ fn closer(opening: &str) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct ParseCache(Mutex<Recent<Digest, Arc<[Node]>>>);
 
-/// Capacity of the cache in nodes; this is at most 100 MB, and much less in most projects. It has room for the largest
+/// Capacity of the cache in nodes; this is at most 150 MB, and much less in most projects. It has room for the largest
 /// file that people generate: parsing takes longer than everything that is done with the tree.
-const KEPT_NODES: usize = 1_000_000;
+const KEPT_NODES: usize = 1_500_000;
 
 /// Maximum nesting depth. A deeper file counts as unreadable: walking outwards from each of its nodes would take
 /// minutes. Compilers run out of stack on such files as well.
@@ -265,6 +265,21 @@ impl<'a> FlatTree<'a> {
     /// The first node that begins at or after this byte.
     pub fn first_from(&self, byte: usize) -> usize {
         self.nodes.partition_point(|node| node.range.start < byte)
+    }
+
+    /// The nodes with exactly these bytes, outermost first.
+    pub fn nodes_at(&self, span: &Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        let span = span.clone();
+        let start = span.start;
+        let from_start = (self.first_from(start)..self.len()).take_while(move |node| self.range(*node).start == start);
+        from_start.filter(move |node| self.range(*node) == span)
+    }
+
+    /// For each node, whether it is in one of these ranges of nodes.
+    pub fn are_in(&self, ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<bool> {
+        let mut are_in = vec![false; self.len()];
+        ranges.into_iter().for_each(|range| are_in[range].fill(true));
+        are_in
     }
 
     /// The only other occurrence of a name: among the nodes `own`, or, if it is in none of them, in the whole file.
