@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
+mod prover;
+
 use std::collections::BTreeMap;
 
 use tdd_core::proof::Fate;
@@ -10,48 +12,20 @@ use tdd_core::seam::Runner;
 use tdd_core::strength::{Answers, Noticed, Probe, as_strong_as, depends_on_answers};
 use tdd_core::test_id::TestId;
 use tdd_exec::counterproof::Prover;
-use tdd_exec::git::Repo;
-use tdd_exec::process::Spawner;
-use tdd_exec::runner::ProjectRunner;
-use tdd_exec::sources::TreeSources;
-use tdd_exec::state::StateDir;
 use tdd_exec::strength::Question;
 use tdd_fixtures::Sandbox;
 use tdd_lang::alter::NewCode;
-use tdd_lang::language::Settings;
 
-const SUPERVISOR: &str = env!("CARGO_BIN_EXE_tdd-run-one");
+use prover::{Files, with_prover};
 
-/// Files by path.
-type Files<'a> = &'a [(&'a str, &'a str)];
-
-/// Calls `then` with the prover of a project with these files.
+/// Calls `then` with the prover and the tests of a project with these files, which all pass.
 fn with_project<T>(files: Files<'_>, then: impl FnOnce(&Prover<'_>, &[TestId]) -> T) -> T {
-    let sandbox = Sandbox::new();
-    for (path, text) in files {
-        sandbox.write(path, text);
-    }
-    let root = sandbox.project();
-    let sources = TreeSources::new(&root, files.iter().map(|(path, _)| (*path).to_owned()).collect());
-    let spawner = Spawner::new(&root, std::env::vars_os()).with_supervisor(SUPERVISOR);
-    let language = tdd_lang::detect(&sources).expect("language");
-    let project = language.detect(&sources).expect("project");
-    let runner = ProjectRunner {
-        language: language.as_ref(),
-        project: &project,
-        settings: &Settings::default(),
-        sources: &sources,
-        spawner: &spawner,
-        progress: &|_| {},
-    };
-    let state = StateDir::ensure(&root).expect("state");
-    sandbox.git(&["init", "--quiet"]);
-    let repo = Repo::discover(&root).expect("git").expect("repository");
-    let tree = repo.tree_id().expect("tree");
-    let report = runner.test(&[]).expect("run");
-    let tests: Vec<TestId> = report.results().map(|result| result.id.clone()).collect();
-    assert!(!tests.is_empty() && tests.iter().all(|id| Fate::of(&report, id) == Fate::Passed), "{report:?}");
-    then(&Prover::new(&runner, &repo, &tree, &state).expect("prover"), &tests)
+    with_prover(files, |_, prover, runner| {
+        let report = runner.test(&[]).expect("run");
+        let tests: Vec<TestId> = report.results().map(|result| result.id.clone()).collect();
+        assert!(!tests.is_empty() && tests.iter().all(|id| Fate::of(&report, id) == Fate::Passed), "{report:?}");
+        then(prover, &tests)
+    })
 }
 
 /// What one test noticed, by the names of the functions.

@@ -2,52 +2,27 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
+mod prover;
+
 use tdd_core::proof::{Fate, Proof, can_fail};
 use tdd_core::report::Cause;
 use tdd_core::rule::Refusal;
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_exec::counterproof::{Prover, seed};
-use tdd_exec::git::Repo;
-use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
-use tdd_exec::sources::TreeSources;
-use tdd_exec::state::StateDir;
 use tdd_fixtures::Sandbox;
 use tdd_lang::item::TestItem;
-use tdd_lang::language::{Language, Project, Settings};
+use tdd_lang::language::Language;
 use tdd_lang::rust::Rust;
 
-const SUPERVISOR: &str = env!("CARGO_BIN_EXE_tdd-run-one");
-
-/// Files by path.
-type Files<'a> = &'a [(&'a str, &'a str)];
+use prover::{Files, with_prover};
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
 
-/// Calls `then` with the prover of a project with these files.
+/// Calls `then` with the prover of a Rust project with these files.
 fn with_project(files: Files<'_>, then: impl FnOnce(&Sandbox, &Prover<'_>, &ProjectRunner<'_>)) {
-    let sandbox = Sandbox::new();
-    for (path, text) in [MANIFEST].iter().chain(files) {
-        sandbox.write(path, text);
-    }
-    let root = sandbox.project();
-    let paths = [MANIFEST].iter().chain(files).map(|(path, _)| (*path).to_owned()).collect();
-    let sources = TreeSources::new(&root, paths);
-    let spawner = Spawner::new(&root, std::env::vars_os()).with_supervisor(SUPERVISOR);
-    let runner = ProjectRunner {
-        language: &Rust,
-        project: &Project { root: String::new(), description: String::new() },
-        settings: &Settings::default(),
-        sources: &sources,
-        spawner: &spawner,
-        progress: &|_| {},
-    };
-    let state = StateDir::ensure(&root).expect("state");
-    sandbox.git(&["init", "--quiet"]);
-    let repo = Repo::discover(&root).expect("git").expect("repository");
-    let tree = repo.tree_id().expect("tree");
-    then(&sandbox, &Prover::new(&runner, &repo, &tree, &state).expect("prover"), &runner);
+    with_prover(&[&[MANIFEST], files].concat(), then);
 }
 
 fn tests_of(runner: &ProjectRunner<'_>, path: &str) -> Vec<TestItem> {

@@ -4,9 +4,10 @@
 //! variable with a random name tells the running code which answer to alter and how, and a second one names the file
 //! in which it records what was reached and altered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use tdd_core::change::Change;
 use tdd_core::strength::{Alteration, Function};
 
 use crate::language::{Project, Sources};
@@ -36,6 +37,35 @@ impl NewCode {
     pub fn whole(path: &str) -> Self {
         Self { path: path.to_owned(), lines: std::iter::once(1..usize::MAX).collect() }
     }
+}
+
+/// Words by which code defines how its values are compared, in all languages. They only decide whether a probe is run.
+const COMPARISONS: [&str; 17] = [
+    "__eq__",
+    "__ne__",
+    "__contains__",
+    "__lt__",
+    "__bool__",
+    "__abs__",
+    "__sub__",
+    "PartialEq for",
+    "PartialEq<",
+    "PartialOrd for",
+    "Termination",
+    "valueOf",
+    "toPrimitive",
+    "asymmetricMatch",
+    "Equal(",
+    "equals(",
+    "Proxy(",
+];
+
+/// Whether a changed file may define what its values are equal to: then altered copies of a test prove little.
+pub fn overrides_comparison(change: &Change, sources: &dyn Sources) -> bool {
+    let paths: BTreeSet<&str> = change.production.iter().map(|item| item.path.as_str()).collect();
+    let overrides =
+        |path: &&str| sources.read(path).is_some_and(|text| COMPARISONS.iter().any(|word| text.contains(word)));
+    paths.iter().any(overrides)
 }
 
 /// What to instrument.

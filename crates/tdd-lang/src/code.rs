@@ -21,6 +21,12 @@ pub(crate) struct Code {
     pub items: Vec<Item>,
     /// How often each name occurs.
     counts: BTreeMap<String, usize>,
+    /// The production items with a name of their own, by name.
+    by_name: BTreeMap<String, Vec<usize>>,
+    /// The tests.
+    tests: BTreeMap<Place, usize>,
+    /// The test helpers.
+    helpers: Vec<usize>,
     links: OnceCell<Links>,
 }
 
@@ -115,6 +121,11 @@ impl Code {
             let route = role.route.as_deref().map_or_else(|| reader.route_of(&root), segments);
             let found = reader.found(&root, own);
             let Piece { for_tests, label, name, line, span, .. } = piece;
+            if for_tests {
+                self.helpers.push(self.items.len());
+            } else if !name.is_empty() {
+                self.by_name.entry(name.clone()).or_default().push(self.items.len());
+            }
             self.items.push(Item {
                 at: Place::new(path, line),
                 file,
@@ -135,6 +146,7 @@ impl Code {
                 found.texts.extend(texts);
                 found.words.extend(words);
             }
+            self.tests.entry(at.clone()).or_insert(self.items.len());
             let (label, name, role, route) = (String::new(), String::new(), Role::default(), Vec::new());
             self.items.push(Item { at, file, span, label, name, for_tests: true, role, route, found });
         }
@@ -154,16 +166,14 @@ impl Code {
     /// `is_run` selects the helpers that run before the test without being named.
     pub fn reached(&self, test: &Place, is_run: impl Fn(&File, &Item) -> bool) -> BTreeSet<Place> {
         let links = self.links.get_or_init(|| Links::of(self));
-        let Some(start) = self.items.iter().position(|item| item.label.is_empty() && item.at == *test) else {
-            return BTreeSet::new();
-        };
+        let Some(&start) = self.tests.get(test) else { return BTreeSet::new() };
         let own = &self.items[start];
         let is_around = |item: &Item| item.span.start <= own.span.start && own.span.end <= item.span.end;
         let comes = |item: &Item| {
             let is_around = item.file == own.file && is_around(item);
-            item.for_tests && !item.label.is_empty() && (is_around || is_run(&self.files[item.file], item))
+            !item.label.is_empty() && (is_around || is_run(&self.files[item.file], item))
         };
-        let before = self.items.iter().enumerate().filter(|(_, item)| comes(item)).map(|(number, _)| number);
+        let before = self.helpers.iter().copied().filter(|number| comes(&self.items[*number]));
         let found = Walk::new(self, links).from(before.chain([start]));
         found.filter(|item| !item.for_tests).map(|item| item.at.clone()).collect()
     }
@@ -208,7 +218,7 @@ impl Code {
     }
 
     fn named(&self, name: &str) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(move |item| !item.for_tests && !item.name.is_empty() && item.name == name)
+        self.by_name.get(name).into_iter().flatten().map(|number| &self.items[*number])
     }
 }
 

@@ -6,6 +6,7 @@ use tdd_core::change::{Change, ItemChange, TestChange};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
+use crate::alter::{Instrumented, NewCode, Request};
 use crate::analysis::signs::{SignFinder, read, signs};
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Skip, Sources};
@@ -98,6 +99,25 @@ pub(crate) fn left<L>(
         let left = code.items.iter().filter(|item| !item.for_tests && !reached.contains(&item.at));
         left.map(|item| item.label.clone()).collect()
     })
+}
+
+/// A repository of these files with everything in one of them instrumented by a language, and the names of its functions.
+pub(crate) fn instrumented_by(
+    instrument: impl Fn(&Request<'_>) -> Option<Instrumented>,
+    files: &[(&str, &str)],
+    path: &str,
+) -> Option<(Instrumented, Vec<String>)> {
+    let made = instrument(&Request {
+        project: &Project { root: String::new(), description: String::new() },
+        sources: &memory(files),
+        code: &[NewCode::whole(path)],
+        seed: 1,
+        root: "/s",
+        first: 0,
+        is_mild: false,
+    })?;
+    let names = made.functions.iter().map(|function| function.name.clone()).collect();
+    Some((made, names))
 }
 
 /// The tests that a language added to a file parse, and are found in it again.

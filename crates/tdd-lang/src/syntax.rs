@@ -2,16 +2,17 @@
 
 mod depth;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::ops::{Deref, Range};
+use std::ops::{ControlFlow, Deref, Range};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use tdd_core::change::Unreadable;
 use tdd_core::digest::Digest;
 use tdd_core::recent::Recent;
 use tdd_core::signs::Place;
-use tree_sitter::{Language, Parser, TreeCursor};
+use tree_sitter::{Language, ParseOptions, ParseState, Parser, TreeCursor};
 
 /// Separates two tokens in a digest; this byte never occurs in UTF-8 text.
 pub(crate) const SEPARATOR: u8 = 0xff;
@@ -161,9 +162,9 @@ fn closer(opening: &str) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct ParseCache(Mutex<Recent<Digest, Arc<[Node]>>>);
 
-/// Capacity of the cache in nodes; this is at most 100 MB, and much less in most projects. It has room for the largest
+/// Capacity of the cache in nodes; this is at most 150 MB, and much less in most projects. It has room for the largest
 /// file that people generate: parsing takes longer than everything that is done with the tree.
-const KEPT_NODES: usize = 1_000_000;
+const KEPT_NODES: usize = 1_500_000;
 
 /// Maximum nesting depth. A deeper file counts as unreadable: walking outwards from each of its nodes would take
 /// minutes. Compilers run out of stack on such files as well.
@@ -172,6 +173,12 @@ pub const MAX_DEPTH: usize = 2_000;
 /// Maximum number of operators and neighbouring words in one expression. A parser nests most of them, but a parser that
 /// has to recover from errors needs minutes for some.
 const MAX_CHAIN: usize = 20_000;
+
+/// The parser gets a text in chunks of so many bytes.
+const CHUNK: usize = 4_096;
+
+/// How often the parser may read each chunk on average. It reads a chunk three times at most, unless it loses its way.
+const MAX_READS: usize = 50;
 
 /// Maximum levels of indentation. Python itself allows 100.
 const MAX_INDENTATION: usize = 400;
@@ -258,6 +265,21 @@ impl<'a> FlatTree<'a> {
     /// The first node that begins at or after this byte.
     pub fn first_from(&self, byte: usize) -> usize {
         self.nodes.partition_point(|node| node.range.start < byte)
+    }
+
+    /// The nodes with exactly these bytes, outermost first.
+    pub fn nodes_at(&self, span: &Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        let span = span.clone();
+        let start = span.start;
+        let from_start = (self.first_from(start)..self.len()).take_while(move |node| self.range(*node).start == start);
+        from_start.filter(move |node| self.range(*node) == span)
+    }
+
+    /// For each node, whether it is in one of these ranges of nodes.
+    pub fn are_in(&self, ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<bool> {
+        let mut are_in = vec![false; self.len()];
+        ranges.into_iter().for_each(|range| are_in[range].fill(true));
+        are_in
     }
 
     /// The only other occurrence of a name: among the nodes `own`, or, if it is in none of them, in the whole file.
@@ -389,7 +411,28 @@ impl<'a> FlatTree<'a> {
 fn parsed(grammar: &'static Grammar, source: &str) -> Option<Result<Vec<Node>, usize>> {
     let mut parser = Parser::new();
     parser.set_language(&grammar.language).ok()?;
-    Some(flatten(grammar, parser.parse(source, None)?.walk()))
+    Some(match read_all(&mut parser, source) {
+        Ok(tree) => flatten(grammar, tree.walk()),
+        Err(row) => Err(row),
+    })
+}
+
+/// The tree of a text. The error is the row at which the parser reads the rest of the text again and again: it does so
+/// for every beginning of a raw string that has no end.
+fn read_all(parser: &mut Parser, source: &str) -> Result<tree_sitter::Tree, usize> {
+    let most_reads = MAX_READS * (1 + source.len() / CHUNK);
+    let (reads, position) = (Cell::new(0), Cell::new(0));
+    let mut read = |from: usize, _| {
+        reads.set(reads.get() + 1);
+        source.as_bytes().get(from..source.len().min(from + CHUNK)).unwrap_or_default()
+    };
+    let mut check = |state: &ParseState| {
+        position.set(state.current_byte_offset());
+        if reads.get() > most_reads { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut check);
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
+    tree.ok_or_else(|| source.as_bytes().iter().take(position.get()).filter(|byte| **byte == b'\n').count())
 }
 
 /// Flattens a tree. The error is the row at which it is nested deeper than [`MAX_DEPTH`].
@@ -544,7 +587,7 @@ mod tests {
     #[test]
     fn text_that_is_nested_too_deep_is_one_broken_node() {
         for (open, close) in
-            [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("{", ""), ("f(", ")"), ("-", ""), ("a+", "")]
+            [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("{", ""), ("f(", ")"), ("-", ""), ("a+", ""), ("r#\"", "")]
         {
             let source = format!("fn f() {{ {}1{} }}", open.repeat(100_000), close.repeat(100_000));
             let tree = FlatTree::parse(&GRAMMAR, &source).unwrap();

@@ -2,7 +2,7 @@
 
 use tdd_fixtures::server::Cast;
 
-use crate::kata::{CODE_FILE, TEST_FILE, code, tests};
+use crate::kata::{CODE_FILE, TEST_FILE, arrivals, code, tests};
 use crate::stage::Stage;
 
 /// An answer with one file in a block.
@@ -67,10 +67,7 @@ fn a_project_may_ask_for_fenced_files_in_its_configuration() {
         .says("tester", &block(TEST_FILE, &tests(1)))
         .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(1)))
         .says("refactorer", "summary: nothing worth it\n");
-    let stage = Stage::new(cast);
-    let config = stage.sandbox.read("tdd.yaml").replace(", temperature", ", protocol: files, temperature");
-    stage.sandbox.write("tdd.yaml", config);
-    stage.commit("chore: ask for files");
+    let stage = in_files(cast, "");
     assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
     let scaffolded = code(1).replace("Adds.", "The `kata` library.");
     assert_eq!((stage.sandbox.read(TEST_FILE), stage.sandbox.read(CODE_FILE)), (tests(1), scaffolded));
@@ -78,11 +75,11 @@ fn a_project_may_ask_for_fenced_files_in_its_configuration() {
     assert!(forms.iter().all(|form| form == "text"), "{forms:?}");
 }
 
-/// A project whose roles answer in fenced files.
-fn in_files(cast: Cast) -> Stage {
+/// A project whose roles answer in fenced files, with more settings of the refactorer.
+fn in_files(cast: Cast, refactorer: &str) -> Stage {
     let stage = Stage::new(cast);
     let config = stage.sandbox.read("tdd.yaml").replace(", temperature", ", protocol: files, temperature");
-    stage.sandbox.write("tdd.yaml", config.replace("refactorer: {", "refactorer: { when: needed,"));
+    stage.sandbox.write("tdd.yaml", config.replace("refactorer: {", &format!("refactorer: {{ {refactorer}")));
     stage.commit("chore: ask for files");
     stage
 }
@@ -97,28 +94,14 @@ fn a_kata_whose_tests_come_in_one_answer_is_done_after_two_calls() {
     let cast = Cast::new()
         .says("tester", &block(TEST_FILE, &tests(4)))
         .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(4)));
-    let stage = in_files(cast);
-    stage.check(&["run", "--until-done"], DONE_AFTER_TWO_CALLS);
+    let stage = in_files(cast, "when: needed,");
+    let pinned = arrivals(2..=4, |name| format!("test: pin {name}"));
+    stage.check(&["run", "--until-done"], &format!("[first cycle]\n{pinned}7 red\n[kata is done]\n"));
     assert_eq!(asked(&stage), ["tester", "implementor"]);
     assert_eq!(stage.sandbox.read(TEST_FILE), tests(4));
     let audit = stage.run(&["audit"]);
     assert!(audit.stdout.contains("5 hold, 0 broken"), "{}", audit.stdout);
 }
-
-const DONE_AFTER_TWO_CALLS: &str = "
-    [first cycle]
-    4 red
-      arrived tests/add.rs::one_number_is_itself
-      test: pin one_number_is_itself
-    5 red
-      arrived tests/add.rs::numbers_are_separated_by_commas
-      test: pin numbers_are_separated_by_commas
-    6 red
-      arrived tests/add.rs::or_by_line_breaks
-      test: pin or_by_line_breaks
-    7 red
-    [kata is done]
-";
 
 #[test]
 fn a_listed_test_that_fails_with_values_that_the_kata_does_not_give_is_not_used() {
@@ -127,7 +110,7 @@ fn a_listed_test_that_fails_with_values_that_the_kata_does_not_give_is_not_used(
         .says("tester", &block(TEST_FILE, &(tests(3) + &wrong)))
         .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(4)))
         .says("tester", &block(TEST_FILE, &only_test(4)));
-    let stage = in_files(cast);
+    let stage = in_files(cast, "when: needed,");
     let told = stage.run(&["run", "--until-done"]);
     assert_eq!((told.code, asked(&stage)), (Some(0), vec!["tester", "implementor", "tester"]), "{}", told.stdout);
     assert_eq!(stage.sandbox.read(TEST_FILE), tests(4));
@@ -138,7 +121,7 @@ fn a_model_that_answers_in_files_is_asked_in_few_words() {
     let cast = Cast::new()
         .says("tester", &block(TEST_FILE, &tests(1)))
         .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(1)));
-    let stage = in_files(cast);
+    let stage = in_files(cast, "when: needed,");
     assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
     for request in stage.server.requests() {
         let bytes: usize = request.body["messages"].as_array().unwrap().iter().map(|it| it.to_string().len()).sum();

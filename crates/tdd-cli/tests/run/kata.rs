@@ -1,5 +1,7 @@
 //! A small kata, solved step by step, with each role's answers.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Value, json};
 
 /// The kata's text.
@@ -28,6 +30,15 @@ pub const CODE_FILE: &str = "src/lib.rs";
 /// The id of a cycle's test.
 pub fn id(cycle: usize) -> String {
     format!("{TEST_FILE}::{}", TESTS[cycle - 1].0)
+}
+
+/// The part of a story in which the tests of these cycles pass at once; `message` makes the subject of a test's commit.
+pub fn arrivals(cycles: RangeInclusive<usize>, message: fn(&str) -> String) -> String {
+    let step = |cycle: usize| {
+        let (number, message) = (cycle + 2, message(TESTS[cycle - 1].0));
+        format!("{number} red\n  arrived {}\n  {message}\n", id(cycle))
+    };
+    cycles.map(step).collect()
 }
 
 /// A claim that one test pins every requirement.

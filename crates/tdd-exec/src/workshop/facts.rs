@@ -21,7 +21,7 @@ use tdd_core::session::Session;
 use tdd_core::signs::{Place, Signs, TestSigns};
 use tdd_core::strength::{Answers, Noticed, Probe};
 use tdd_core::test_id::TestId;
-use tdd_lang::alter::NewCode;
+use tdd_lang::alter::{self, NewCode};
 use tdd_lang::discover;
 use tdd_lang::language::Sources;
 use tdd_lang::provenance;
@@ -40,26 +40,6 @@ const MAX_COMMITS: usize = 500;
 /// How many tests beside the targets are probed, and in how many files: each file is built anew.
 const MAX_PROBED_TESTS: usize = 12;
 const MAX_PROBED_FILES: usize = 4;
-/// Words by which code defines how its values are compared, in all languages. They only decide whether a probe is run.
-const COMPARISONS: [&str; 17] = [
-    "__eq__",
-    "__ne__",
-    "__contains__",
-    "__lt__",
-    "__bool__",
-    "__abs__",
-    "__sub__",
-    "PartialEq for",
-    "PartialEq<",
-    "PartialOrd for",
-    "Termination",
-    "valueOf",
-    "toPrimitive",
-    "asymmetricMatch",
-    "Equal(",
-    "equals(",
-    "Proxy(",
-];
 /// How many functions are altered to compare what tests notice before and after a change.
 const MAX_ALTERED: usize = 20;
 
@@ -168,7 +148,7 @@ impl Workshop for ProjectWorkshop {
             for (target, red) in targets {
                 // Without a red, only altered answers of the code that the test calls can show that it can fail.
                 let has_copies = proofs.get(target).is_some_and(Proof::has_copies);
-                let may_be_rigged = overrides_comparison(change, &sources);
+                let may_be_rigged = alter::overrides_comparison(change, &sources);
                 let code = match red {
                     _ if change.production.is_empty() => self.asked_code(target)?,
                     // What compares is not altered, but what the test compares is.
@@ -470,14 +450,6 @@ pub(super) struct ChangesOfRun {
     pub(super) added: Vec<GitPath>,
     /// Changed, deleted or renamed files.
     pub(super) changed: Vec<GitPath>,
-}
-
-/// Whether a changed file may define what its values are equal to: then altered copies of a test prove little.
-fn overrides_comparison(change: &Change, sources: &dyn Sources) -> bool {
-    let paths: BTreeSet<&str> = change.production.iter().map(|item| item.path.as_str()).collect();
-    let overrides =
-        |path: &&str| sources.read(path).is_some_and(|text| COMPARISONS.iter().any(|word| text.contains(word)));
-    paths.iter().any(overrides)
 }
 
 /// Whether a line holds code that no test executes.

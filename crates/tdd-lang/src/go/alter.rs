@@ -126,30 +126,18 @@ fn variable(tree: &Tree<'_>, node: usize, id: usize, plan: &Plan<'_, '_>) -> Ins
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::memory;
-    use crate::language::Project;
+    use crate::fixture::instrumented_by;
 
     /// Checks the instrumented file, with short names, and the names of its functions.
     fn check(source: &str, expected: &str, functions: &[&str]) {
-        let sources = memory(&[("p/a.go", source)]);
-        let code = [NewCode::whole("p/a.go")];
-        let project = Project { root: String::new(), description: String::new() };
-        let request = Request {
-            project: &project,
-            sources: &sources,
-            code: &code,
-            seed: 1,
-            root: "/s",
-            first: 0,
-            is_mild: false,
-        };
-        let Some(made) = instrument(&request) else { return assert_eq!((functions.len(), expected), (0, source)) };
+        let made = instrumented_by(instrument, &[("p/a.go", source)], "p/a.go");
+        let Some((made, names)) = made else { return assert_eq!((functions.len(), expected), (0, source)) };
         let text = &made.files["p/a.go"].text;
         let helper = &made.switches.helper;
         assert!(Tree::parse(text).unwrap().parses(), "{text}");
         assert!(made.files[&format!("p/{helper}.go")].text.contains("package a\n"));
         assert_eq!(text.replace(helper, "T"), expected);
-        assert_eq!(made.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>(), functions);
+        assert_eq!(names, functions);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Gives each test its id, and finds tests by id.
 
+use std::collections::BTreeMap;
+
 use tdd_core::report::Obstacle;
 use tdd_core::test_id::TestId;
 
@@ -19,12 +21,18 @@ impl Located {
     pub fn id(&self) -> TestId {
         self.item.id(&self.path)
     }
+
+    /// Whether its file is in this folder itself.
+    pub fn is_in(&self, folder: &str) -> bool {
+        self.path.rsplit_once('/').map_or("", |(own, _)| own) == folder
+    }
 }
 
 /// The tests of a module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     tests: Vec<Located>,
+    by_name: BTreeMap<String, Vec<usize>>,
     /// Problems with annotations.
     pub obstacles: Vec<Obstacle>,
 }
@@ -37,6 +45,7 @@ impl Ids {
         for (path, source) in project.texts(sources, is_test_file) {
             for item in items(path, &source).tests {
                 ids.obstacles.extend(slugs.add(path, &item));
+                ids.by_name.entry(item.name.clone()).or_default().push(ids.tests.len());
                 ids.tests.push(Located { path: path.clone(), item });
             }
         }
@@ -49,7 +58,12 @@ impl Ids {
 
     /// The tests in the files of a folder.
     pub fn in_folder<'i>(&'i self, folder: &'i str) -> impl Iterator<Item = &'i Located> {
-        self.tests.iter().filter(move |test| test.path.rsplit_once('/').map_or("", |(folder, _)| folder) == folder)
+        self.tests.iter().filter(move |test| test.is_in(folder))
+    }
+
+    /// The tests with this name.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = &Located> {
+        self.by_name.get(name).into_iter().flatten().map(|number| &self.tests[*number])
     }
 
     /// The test with this id, and the subtest if the id names one: `TestX/sub`.
@@ -60,7 +74,7 @@ impl Ids {
         };
         let name = id.as_str().split_once("::").map_or("", |(_, name)| name);
         let (name, part) = name.split_once('/').map_or((name, None), |(name, part)| (name, Some(part.to_owned())));
-        let found = self.tests.iter().find(|test| test.path == path && test.item.name == name);
+        let found = self.named(name).find(|test| test.path == path);
         found.map(|test| (test, part))
     }
 

@@ -228,7 +228,7 @@ fn annotation(source: &str, start: usize) -> Option<String> {
 
 /// The node of the test with this byte range.
 pub(super) fn function(tree: &Tree<'_>, span: &Range<usize>) -> Option<usize> {
-    tree.children(0).find(|node| tree.range(*node) == *span && tree.kind(*node) == "function_declaration")
+    tree.nodes_at(span).find(|node| tree.kind(*node) == "function_declaration")
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Lists the items of a Go file that are not tests, each with a digest of its own tokens.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::items::{constraints, function};
@@ -14,14 +15,13 @@ pub(super) const PACKAGE: &str = "the package's name";
 
 /// The items of a file; with `for_tests` all of them are test-only.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
-    let tests: Vec<usize> = items.tests.iter().filter_map(|test| function(tree, &test.span)).collect();
-    let parts: Vec<usize> = tests.iter().flat_map(|test| methods(tree, *test)).collect();
+    let tests: BTreeSet<usize> = items.tests.iter().filter_map(|test| function(tree, &test.span)).collect();
+    let parts: BTreeSet<usize> = tests.iter().flat_map(|test| methods(tree, *test)).collect();
     let tables = tests.iter().flat_map(|test| tables_outside(tree, *test)).map(|(spec, _)| spec).collect();
     let mut taker = Taker { tree, for_tests, tables, found: Vec::new() };
     let constraints = constraints(tree);
     for node in tree.children(0) {
-        let span = tree.range(node);
-        if parts.contains(&node) || items.tests.iter().any(|test| test.span == span) {
+        if parts.contains(&node) || tests.contains(&node) {
             continue;
         }
         match tree.kind(node) {

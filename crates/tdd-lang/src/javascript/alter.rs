@@ -173,29 +173,17 @@ fn is_literal(tree: &Tree<'_>, value: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::memory;
-    use crate::language::Project;
+    use crate::fixture::instrumented_by;
 
     /// Checks the instrumented file, with short names, and the names of its functions.
     fn check(path: &str, source: &str, expected: &str, functions: &[&str]) {
-        let sources = memory(&[(path, source)]);
-        let code = [NewCode::whole(path)];
-        let project = Project { root: String::new(), description: String::new() };
-        let request = Request {
-            project: &project,
-            sources: &sources,
-            code: &code,
-            seed: 1,
-            root: "/s",
-            first: 0,
-            is_mild: false,
-        };
-        let Some(made) = instrument(&request) else { return assert_eq!((functions.len(), expected), (0, source)) };
+        let made = instrumented_by(instrument, &[(path, source)], path);
+        let Some((made, names)) = made else { return assert_eq!((functions.len(), expected), (0, source)) };
         let text = &made.files[path].text;
         let own = helper(&made.switches, path.ends_with("ts"));
         assert!(!own.contains('\n') && Tree::parse(path, text).unwrap().parses(), "{text}");
         assert_eq!(text.replace(&own, "H ").replace(&made.switches.helper, "T"), expected);
-        assert_eq!(made.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>(), functions);
+        assert_eq!(names, functions);
     }
 
     #[test]

@@ -31,6 +31,7 @@ const FILES: [&str; 4] = ["fs", "node:fs", "fs/promises", "node:fs/promises"];
 pub(super) struct DependencyFinder<'t, 's> {
     tree: &'t Tree<'s>,
     asserting: Asserting<'s>,
+    test_functions: TestFunctions<'s>,
     tests: Vec<(TestItem, TestCall)>,
     leading: BTreeSet<&'s str>,
     /// Names that the file itself defines.
@@ -45,15 +46,15 @@ impl<'t, 's> DependencyFinder<'t, 's> {
         let mut finder = Self {
             tree,
             asserting: Asserting::of(tree),
+            test_functions: TestFunctions::of(tree),
             tests: located(tree),
             leading: BTreeSet::new(),
             bound: BTreeSet::new(),
             modules,
             path,
         };
-        let spans: Vec<_> = finder.tests.iter().map(|(_, test_call)| tree.subtree(test_call.call)).collect();
-        let outside: Vec<usize> =
-            (0..tree.len()).filter(|node| !spans.iter().any(|span| span.contains(node))).collect();
+        let are_in_tests = tree.are_in(finder.tests.iter().map(|(_, test_call)| tree.subtree(test_call.call)));
+        let outside: Vec<usize> = (0..tree.len()).filter(|node| !are_in_tests[*node]).collect();
         for node in &outside {
             finder.bound.extend(declared(tree, *node));
         }
@@ -228,7 +229,7 @@ impl<'t, 's> DependencyFinder<'t, 's> {
         let own: BTreeSet<&str> = nodes.iter().flat_map(|node| declared(tree, *node)).collect();
         // The test's own definitions hide the file's.
         let mut leading: BTreeSet<&str> = self.leading.iter().copied().filter(|name| !own.contains(name)).collect();
-        if TestFunctions::of(tree).is_extended(tree.text(test_call.base)) {
+        if self.test_functions.is_extended(tree.text(test_call.base)) {
             let parameters = test_call.body.and_then(|body| tree.child(body, "parameters"));
             leading.extend(parameters.into_iter().flat_map(|list| tree.names(list).collect::<Vec<_>>()));
         }

@@ -1,6 +1,7 @@
 //! Gives each test its id, and finds the test of an id or of a name that a runner printed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tdd_core::digest::Digest;
 use tdd_core::report::Obstacle;
@@ -9,6 +10,7 @@ use tdd_core::test_id::TestId;
 use crate::item::{Slugs, TestItem};
 use crate::language::{Project, Sources};
 
+use super::call::TestCall;
 use super::items::{is_test_file, located};
 use super::syntax::Tree;
 use super::title::{JOINT, matches, pattern};
@@ -17,6 +19,8 @@ use super::title::{JOINT, matches, pattern};
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub item: TestItem,
+    /// Its name in the form used in ids.
+    printed: TestId,
     /// Whether a table produces several tests from its title.
     pub has_table: bool,
 }
@@ -96,22 +100,25 @@ impl Ids {
 
 fn in_tree(tree: &Tree<'_>) -> Vec<Located> {
     let has_table = |modifiers: &[String]| modifiers.iter().any(|it| it == "each" || it == "for");
-    let tests = located(tree).into_iter();
     // If a group around a test has a table, the test has one too.
-    let in_table = |span: &std::ops::Range<usize>| {
-        let around = (0..tree.len()).filter(|node| tree.kind(*node) == "call_expression");
-        around.filter(|node| tree.range(*node).start < span.start && span.end < tree.range(*node).end).any(|node| {
-            let function = tree.child(node, "function").map_or("", |function| tree.text(function));
-            function.contains(".each") || function.contains(".for(")
-        })
+    let is_of_table = |call: &usize| {
+        let function = tree.child(*call, "function").map_or("", |function| tree.text(function));
+        function.contains(".each") || function.contains(".for(")
     };
-    tests
-        .map(|(item, test_call)| Located { has_table: has_table(&test_call.modifiers) || in_table(&item.span), item })
-        .collect()
+    let calls = (0..tree.len()).filter(|node| tree.kind(*node) == "call_expression");
+    let tables: Vec<Range<usize>> = calls.filter(is_of_table).map(|call| tree.range(call)).collect();
+    let in_table = |span: &Range<usize>| tables.iter().any(|table| table.start < span.start && span.end < table.end);
+    let read = |(item, test_call): (TestItem, TestCall)| Located {
+        printed: one_line(&item.name),
+        has_table: has_table(&test_call.modifiers) || in_table(&item.span),
+        item,
+    };
+    located(tree).into_iter().map(read).collect()
 }
 
 fn best<'l>(tests: &'l [Located], name: &str) -> Option<&'l Located> {
-    let exact = tests.iter().find(|test| one_line(&test.item.name) == one_line(name));
+    let printed = one_line(name);
+    let exact = tests.iter().find(|test| test.printed == printed);
     exact.or_else(|| {
         let fits = tests.iter().filter_map(|test| Some((matches(&test.item.name, test.has_table, name)?, test)));
         fits.max_by_key(|(known, _)| *known).map(|(_, test)| test)

@@ -41,11 +41,9 @@ pub(super) fn intrusions(tree: &Tree<'_>, items: &Items) -> Vec<Intrusion> {
             || tree.kind(*node) == "variable_declarator" && (text.contains("require(") || text.contains("import("))
     });
     let imported: BTreeSet<&str> = imports.flat_map(|import| tree.words(import).collect::<Vec<_>>()).collect();
-    let is_in_test = |node: usize| {
-        let at = tree.range(node);
-        items.tests.iter().any(|test| test.span.start <= at.start && at.end <= test.span.end)
-    };
-    let is_statement = |node: &usize| tree.kind(*node) == "expression_statement" && !is_in_test(*node);
+    let tests = items.tests.iter().flat_map(|test| tree.nodes_at(&test.span)).filter(|node| *node > 0);
+    let are_in_tests = tree.are_in(tests.map(|test| tree.subtree(test)));
+    let is_statement = |node: &usize| tree.kind(*node) == "expression_statement" && !are_in_tests[*node];
     let mut found: Vec<Intrusion> = Vec::new();
     for statement in (1..tree.len()).filter(is_statement) {
         let is_group = |node: &usize| {

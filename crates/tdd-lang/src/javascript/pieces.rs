@@ -13,14 +13,14 @@ use crate::item::Items;
 
 /// The items of a file; with `for_tests`, every item is test code.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
-    let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
-    let mut tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.subtree(node)).collect();
+    let tests = items.tests.iter().flat_map(|test| tree.nodes_at(&test.span)).filter(|node| *node > 0);
     let apart = if for_tests { tables_apart(tree) } else { Vec::new() };
     let (tables, loops): (Vec<usize>, Vec<usize>) =
         apart.into_iter().partition(|node| tree.kind(*node) == "variable_declarator");
-    tests.extend(loops.into_iter().map(|around| tree.subtree(around)));
-    let mut taker =
-        Taker { tree, test_functions: TestFunctions::of(tree), tests, tables, for_tests, found: Vec::new() };
+    let tests: Vec<Range<usize>> = tests.chain(loops).map(|node| tree.subtree(node)).collect();
+    let are_in_tests = tree.are_in(tests.iter().cloned());
+    let test_functions = TestFunctions::of(tree);
+    let mut taker = Taker { tree, test_functions, tests, are_in_tests, tables, for_tests, found: Vec::new() };
     taker.scope(0, "");
     taker.found
 }
@@ -41,6 +41,8 @@ struct Taker<'t, 's> {
     test_functions: TestFunctions<'s>,
     /// The nodes of tests, and of the loops that define them.
     tests: Vec<Range<usize>>,
+    /// For each node, whether it is in a test or in a loop that defines tests.
+    are_in_tests: Vec<bool>,
     /// Declarations that belong to a test.
     tables: Vec<usize>,
     for_tests: bool,
@@ -48,13 +50,20 @@ struct Taker<'t, 's> {
 }
 
 impl Taker<'_, '_> {
+    /// The digest of these nodes without the tests among them.
+    fn digest(&self, nodes: Range<usize>) -> Digest {
+        let overlaps = |test: &&Range<usize>| test.start < nodes.end && nodes.start < test.end;
+        let left_out: Vec<Range<usize>> = self.tests.iter().filter(overlaps).cloned().collect();
+        self.tree.digest_without(nodes, &left_out)
+    }
+
     fn scope(&mut self, node: usize, outer: &str) {
         let tree = self.tree;
         if tree.ancestors(node).count() > MAX_NESTING {
             return self.add(tree.subtree(node), node, "code".to_owned(), "");
         }
         for statement in tree.children(node).filter(|child| tree.is_statement(*child)) {
-            if self.tests.iter().any(|test| test.contains(&statement)) {
+            if self.are_in_tests[statement] {
                 continue;
             }
             let item = match tree.kind(statement) {
@@ -107,7 +116,7 @@ impl Taker<'_, '_> {
             let at = if tree.line(declarator) == tree.line(item) { statement } else { declarator };
             // `const` and `export` belong to the whole declaration.
             let head = tree.digest(statement..item + 2);
-            let own = tree.digest_without(tree.subtree(declarator), &self.tests);
+            let own = self.digest(tree.subtree(declarator));
             let digest = Digest::of([head.as_str().as_bytes(), own.as_str().as_bytes()].concat());
             let scope = if outer.is_empty() { String::new() } else { format!("{outer}.") };
             self.push(at, format!("`{scope}{name}`"), name, digest, tree.range(declarator));
@@ -194,7 +203,7 @@ impl Taker<'_, '_> {
     }
 
     fn add(&mut self, nodes: Range<usize>, at: usize, label: String, name: &str) {
-        let digest = self.tree.digest_without(nodes, &self.tests);
+        let digest = self.digest(nodes);
         let span = self.tree.range(at);
         self.push(at, label, name, digest, span);
     }

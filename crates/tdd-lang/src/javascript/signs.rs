@@ -65,7 +65,7 @@ pub(super) fn with_finder<T>(
         pieces: &pieces,
         file_names: &|tree, path| file_names(tree, path, &modules),
         role: &role,
-        nodes: &|tree, test| (1..tree.len()).find(|node| tree.range(*node) == test.span).into_iter().collect(),
+        nodes: &|tree, test| tree.nodes_at(&test.span).find(|node| *node > 0).into_iter().collect(),
         asserting: &|tree, path, tests| {
             let finder = DependencyFinder::new(path, tree, &modules);
             tests.iter().map(|test| finder.asserts(test)).collect()

@@ -186,25 +186,12 @@ fn is_literal(tree: &Tree<'_>, value: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::memory;
-    use crate::language::Project;
+    use crate::fixture::instrumented_by;
 
     /// The instrumented file with short names, and the names of its functions.
     fn check(source: &str, expected: &str, functions: &[&str]) {
-        let sources = memory(&[("a.py", source)]);
-        let code = [NewCode::whole("a.py")];
-        let project = Project { root: String::new(), description: String::new() };
-        let request = Request {
-            project: &project,
-            sources: &sources,
-            code: &code,
-            seed: 1,
-            root: "/s",
-            first: 0,
-            is_mild: false,
-        };
-        let made = instrument(&request);
-        let Some(made) = made else { return assert_eq!((functions.len(), expected), (0, source)) };
+        let made = instrumented_by(instrument, &[("a.py", source)], "a.py");
+        let Some((made, names)) = made else { return assert_eq!((functions.len(), expected), (0, source)) };
         let text = &made.files["a.py"].text;
         let name = &made.switches.helper;
         let start = "(__import__(\"sys\")";
@@ -219,7 +206,7 @@ mod tests {
         short += rest;
         let without_skip = short.split("\nT.skip(").next().unwrap_or_default();
         assert_eq!(without_skip, expected);
-        assert_eq!(made.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>(), functions);
+        assert_eq!(names, functions);
         assert!(Tree::parse(text).unwrap().parses());
     }
 

@@ -3,7 +3,7 @@
 //! It only follows names, and says yes where it cannot be sure: a no gets the test refused, while a wrong yes is found
 //! out when the test runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use tdd_core::digest::Digest;
@@ -46,6 +46,8 @@ const BUILTINS: &str = " abs all any bool bytes callable chr complex dict dir di
 /// Finds which names of a test file lead to production.
 pub(super) struct DependencyFinder<'t, 's> {
     tree: &'t Tree<'s>,
+    /// The file's functions, by name.
+    functions: BTreeMap<&'s str, Vec<usize>>,
     leading: BTreeSet<&'s str>,
     bound: BTreeSet<&'s str>,
     /// Whether a `*` import brings in all names of a production module.
@@ -55,7 +57,11 @@ pub(super) struct DependencyFinder<'t, 's> {
 impl<'t, 's> DependencyFinder<'t, 's> {
     /// Reads the imports and definitions of this file.
     pub fn new(tree: &'t Tree<'s>, modules: &Modules) -> Self {
-        let mut finder = Self { tree, leading: BTreeSet::new(), bound: BTreeSet::new(), star: false };
+        let mut functions: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for node in (0..tree.len()).filter(|node| tree.kind(*node) == "function_definition") {
+            functions.entry(name(tree, node)).or_default().push(node);
+        }
+        let mut finder = Self { tree, functions, leading: BTreeSet::new(), bound: BTreeSet::new(), star: false };
         let at_top = |node: usize| {
             let mut around = tree.ancestors(node);
             !around.any(|outer| matches!(tree.kind(outer), "function_definition" | "class_definition"))
@@ -174,8 +180,8 @@ impl<'t, 's> DependencyFinder<'t, 's> {
     fn helpers(&self, function: usize) -> Vec<usize> {
         let tree = self.tree;
         let asserts = |wanted: &str| {
-            let own = (0..tree.len()).filter(|node| tree.kind(*node) == "function_definition" && *node != function);
-            own.into_iter().any(|node| name(tree, node) == wanted && !assertions(tree, tree.subtree(node)).is_empty())
+            let mut own = self.functions.get(wanted).into_iter().flatten().filter(|node| **node != function);
+            own.any(|node| !assertions(tree, tree.subtree(*node)).is_empty())
         };
         let is_helper = |node: &usize| {
             let name = if tree.kind(*node) == "call" { called(tree, *node) } else { "" };
@@ -187,9 +193,7 @@ impl<'t, 's> DependencyFinder<'t, 's> {
 
     fn function(&self, test: &TestItem) -> Option<usize> {
         let tree = self.tree;
-        let statement = (0..tree.len())
-            .find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())?;
-        Some(definition(tree, statement))
+        tree.nodes_at(&test.span).map(|node| definition(tree, node)).find(|node| !name(tree, *node).is_empty())
     }
 
     /// The names in a function that lead to production.

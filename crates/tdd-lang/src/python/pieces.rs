@@ -13,10 +13,10 @@ use crate::item::Items;
 
 /// The items of a file; with `for_tests` all of them are test-only.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
-    let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
-    let tests = (0..tree.len()).filter(|node| is_definition(tree, *node)).filter(is_test);
-    let tables = tests.flat_map(|test| outside(tree, test)).collect();
-    let mut taker = Taker { tree, items, for_tests, tables, found: Vec::new() };
+    let tests: BTreeSet<usize> = items.tests.iter().flat_map(|test| tree.nodes_at(&test.span)).collect();
+    let definitions = tests.iter().copied().filter(|node| is_definition(tree, *node));
+    let tables = definitions.flat_map(|test| outside(tree, test)).collect();
+    let mut taker = Taker { tree, tests, for_tests, tables, found: Vec::new() };
     taker.scope(0, "");
     taker.found
 }
@@ -27,7 +27,8 @@ fn is_definition(tree: &Tree<'_>, node: usize) -> bool {
 
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
-    items: &'t Items,
+    /// The nodes of tests.
+    tests: BTreeSet<usize>,
     for_tests: bool,
     /// Statements outside of the tests that hold their tables.
     tables: BTreeSet<usize>,
@@ -39,8 +40,7 @@ impl Taker<'_, '_> {
         let tree = self.tree;
         for statement in tree.children(node) {
             let item = definition(tree, statement);
-            let span = tree.range(statement);
-            if self.items.tests.iter().any(|test| test.span == span) {
+            if self.tests.contains(&statement) {
                 continue;
             }
             let own = name(tree, item);

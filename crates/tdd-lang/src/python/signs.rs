@@ -92,8 +92,8 @@ const ANSWERS: Facts = Facts {
 };
 
 fn nodes(tree: &Tree<'_>, test: &TestItem) -> Vec<usize> {
-    let is_it = |node: &usize| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty();
-    (0..tree.len()).find(is_it).into_iter().collect()
+    let is_definition = |node: &usize| !name(tree, definition(tree, *node)).is_empty();
+    tree.nodes_at(&test.span).find(is_definition).into_iter().collect()
 }
 
 fn read_test<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> TestReading<'s> {

@@ -207,30 +207,18 @@ fn impls(plan: &Plan<'_, '_>, wanted: BTreeSet<String>) -> BTreeMap<String, Inse
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::memory;
-    use crate::language::Project;
+    use crate::fixture::instrumented_by;
 
     const MANIFEST: &str = "[package]\nname = \"a\"\nedition = \"2024\"\n";
 
     /// Checks the instrumented file, with short names, and the names of its functions.
     fn check(source: &str, expected: &str, functions: &[&str]) {
-        let sources = memory(&[("Cargo.toml", MANIFEST), ("src/lib.rs", source)]);
-        let code = [NewCode::whole("src/lib.rs")];
-        let project = Project { root: String::new(), description: String::new() };
-        let request = Request {
-            project: &project,
-            sources: &sources,
-            code: &code,
-            seed: 1,
-            root: "/s",
-            first: 0,
-            is_mild: false,
-        };
-        let Some(made) = instrument(&request) else { return assert_eq!((functions.len(), expected), (0, source)) };
+        let made = instrumented_by(instrument, &[("Cargo.toml", MANIFEST), ("src/lib.rs", source)], "src/lib.rs");
+        let Some((made, names)) = made else { return assert_eq!((functions.len(), expected), (0, source)) };
         let text = &made.files["src/lib.rs"].text;
         assert!(Tree::parse(text).unwrap().parses(), "{text}");
         assert_eq!(text.replace(&made.switches.helper, "t"), expected);
-        assert_eq!(made.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>(), functions);
+        assert_eq!(names, functions);
         assert!(made.files[WRAPPER_PATH].is_executable);
     }
 

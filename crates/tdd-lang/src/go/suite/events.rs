@@ -1,6 +1,7 @@
 //! Reads the events that `go test -json` prints, by package and test.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use serde::Deserialize;
 
@@ -81,7 +82,9 @@ impl PackageRun {
     pub fn parts<'r>(&'r self, name: &'r str) -> impl Iterator<Item = (&'r str, &'r Case)> {
         let belongs =
             move |other: &str| other == name || other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
-        self.cases.iter().filter(move |(other, _)| belongs(other)).map(|(name, case)| (name.as_str(), case))
+        let from_name = self.cases.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let alike = from_name.take_while(move |(other, _)| other.starts_with(name));
+        alike.filter(move |(other, _)| belongs(other)).map(|(name, case)| (name.as_str(), case))
     }
 
     /// The output of a test and its subtests, without the runner's own lines.

@@ -263,7 +263,7 @@ impl RunState {
 
     fn located(&self, at: usize, name: &str) -> Option<&Located> {
         let package = &self.environment.packages[at];
-        self.ids.in_folder(&package.folder).find(|test| test.item.name == name && package.files.contains(&test.path))
+        self.ids.named(name).find(|test| test.is_in(&package.folder) && package.files.contains(&test.path))
     }
 
     fn settle(&mut self, at: usize, name: &str, outcome: Outcome, millis: u64) {

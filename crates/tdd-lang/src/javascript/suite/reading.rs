@@ -1,6 +1,6 @@
 //! Turns a runner's report into one result per test, and obstacles for tests that were not run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tdd_core::change::Mark;
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
@@ -44,15 +44,18 @@ impl<'r> Reading<'r> {
     /// Adds the results of tests and groups.
     pub fn tests(&mut self, tests: Vec<Test>) {
         let (groups, tests): (Vec<Test>, Vec<Test>) = tests.into_iter().partition(|test| test.kind == Kind::Suite);
-        let (parts, tests): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| is_part(test, &tests));
+        let names: BTreeSet<(&str, &[String])> =
+            tests.iter().map(|test| (test.file.as_str(), test.name.as_slice())).collect();
+        let (parts, tests): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| is_part(test, &names));
         for test in tests {
-            let failed = parts.iter().find(|part| {
+            let is_failed = |part: &&&Test| {
                 part.file == test.file
                     && part.name.starts_with(&test.name)
                     && part.outcome == Fate::Fail
                     && part.why != "subtestsFailed"
-            });
-            self.test(test, failed.filter(|_| test.why == "subtestsFailed").copied(), &groups);
+            };
+            let failed = if test.why == "subtestsFailed" { parts.iter().find(is_failed) } else { None };
+            self.test(test, failed.copied(), &groups);
         }
         for group in &groups {
             self.group(group);
@@ -153,16 +156,19 @@ impl<'r> Reading<'r> {
 
     /// Records the tests with a counting skip mark as skipped, whatever happened to their file; returns the others.
     fn marked(&mut self, path: &str, tests: Vec<TestId>, counts: impl Fn(&Mark) -> bool) -> Vec<TestId> {
-        let mark = |lost: &TestId| {
-            let located = self.ids.in_file(path).iter().find(|test| test.item.id(path) == *lost);
-            located.and_then(|test| test.item.ignored.clone()).filter(&counts).map(|mark| mark.text)
-        };
-        let (marked, others): (Vec<_>, Vec<_>) =
-            tests.into_iter().map(|id| (mark(&id), id)).partition(|(mark, _)| mark.is_some());
-        for (mark, id) in marked {
-            self.results.add_case(failed(id, Cause::Skipped, mark.unwrap_or_default(), 0));
+        // Of several tests with the same id, the first decides.
+        let mut marks: BTreeMap<TestId, Option<&Mark>> = BTreeMap::new();
+        for test in self.ids.in_file(path) {
+            marks.entry(test.item.id(path)).or_insert(test.item.ignored.as_ref().filter(|mark| counts(mark)));
         }
-        others.into_iter().map(|(_, id)| id).collect()
+        let mut others = Vec::new();
+        for id in tests {
+            match marks.get(&id).copied().flatten() {
+                Some(mark) => self.results.add_case(failed(id, Cause::Skipped, mark.text.clone(), 0)),
+                None => others.push(id),
+            }
+        }
+        others
     }
 
     /// A test that is in its file but did not run was removed while the file was loaded.
@@ -202,11 +208,9 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// Whether a test is a subtest of another.
-fn is_part(test: &Test, tests: &[Test]) -> bool {
-    tests.iter().any(|other| {
-        other.file == test.file && other.name.len() < test.name.len() && test.name.starts_with(&other.name)
-    })
+/// Whether a test is a subtest of one of these, given by file and name.
+fn is_part(test: &Test, names: &BTreeSet<(&str, &[String])>) -> bool {
+    (0..test.name.len()).any(|length| names.contains(&(test.file.as_str(), &test.name[..length])))
 }
 
 /// Whether a group itself failed, not only a test in it.
