@@ -166,7 +166,10 @@ pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
         claimed.extend(case.signs.tests.iter().flat_map(|test| &test.reaches));
         claimed.extend(case.signs.documented.values().flatten());
     }
-    let left = case.new_code().filter(|item| !claimed.contains(&at(item)));
+    // No test can call a program's entry; it comes with the code that it starts.
+    let starts_claimed = case.new_code().any(|item| claimed.contains(&at(item)));
+    let is_entry = |item: &ItemChange| matches!(item.item.as_str(), "fn `main`" | "func `main`") && starts_claimed;
+    let left = case.new_code().filter(|item| !claimed.contains(&at(item)) && !is_entry(item));
     let tell = |item: &ItemChange| {
         let word = if item.fate == ItemFate::Added { "is new" } else { "was changed" };
         let (which, what_to_do) = if case.kind == Kind::Refactor {

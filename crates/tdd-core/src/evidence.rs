@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::proof::{self, CounterProof, Fate, Proof};
 use crate::report::Cause;
 use crate::rule::Refusal;
-use crate::strength::{self, Answers, Noticed, Probe};
+use crate::strength::{self, Alteration, Answers, Noticed, Probe};
 use crate::test_id::TestId;
 
 /// A probe.
@@ -66,7 +66,8 @@ impl fmt::Display for ProbeName {
 impl fmt::Display for Probed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = self.ms / 100;
-        write!(f, "{:<12} {} ({}.{} s)", self.probe, self.detail, tenths / 10, tenths % 10)
+        let proof = if self.result == ProbeResult::NotMade { "no proof: " } else { "" };
+        write!(f, "{:<12} {proof}{} ({}.{} s)", self.probe, self.detail, tenths / 10, tenths % 10)
     }
 }
 
@@ -185,7 +186,10 @@ fn of_answers(test: &TestId, probe: &Probe) -> Probed {
     });
     match (killed, strength::depends_on_answers(test, probe)) {
         (Some((name, alteration)), _) => {
-            let detail = format!("fails if `{name}` returns {}", alteration.what());
+            let detail = match alteration {
+                Alteration::Nothing => format!("fails if `{name}` does nothing"),
+                other => format!("fails if `{name}` returns {}", other.what()),
+            };
             Probed::new(ProbeName::Strength, test, ProbeResult::Holds, detail, made.ms)
         }
         (None, Err(refusal)) => Probed::judged(ProbeName::Strength, test, Err(refusal), made.ms),
@@ -201,7 +205,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::strength::{Alteration, Function, Strength};
+    use crate::strength::{Function, Strength};
 
     fn test() -> TestId {
         TestId::native("tests/a.rs", "adds")
@@ -261,7 +265,7 @@ mod tests {
         let probed = [of(&test(), &Proof::Unwritable), of(&other, &Proof::Run(run()))].concat();
         assert_eq!(
             lines(Some(&test()), &probed).join("\n"),
-            "twin         no copy of this test can be made (0.0 s)\n\
+            "twin         no proof: no copy of this test can be made (0.0 s)\n\
              unproven: no probe shows that `tests/a.rs::adds` can fail; a person must judge it\n\
              others       1 other test that reaches the change can still fail"
         );

@@ -14,7 +14,7 @@ pub fn steering_frozen(change: &Change) -> Result<(), Refusal> {
                 "`{}` is runner configuration (it decides how tests are built and run); changed: {}",
                 bad.path, bad.what
             ),
-            "restore it; a person may commit it separately or in refactor mode",
+            "restore it; a person may commit it separately or in refactor mode (`tdd-cli refactor begin`)",
         )),
     }
 }
@@ -334,7 +334,7 @@ pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
         let next = match test {
             TestChange::Added(_) => "remove it; a new test begins a new cycle",
             TestChange::Removed(_) | TestChange::Changed { .. } | TestChange::Moved { .. } => {
-                "restore it; only a person may rewrite tests, in refactor mode"
+                "restore it; only a person may rewrite tests, in refactor mode (`tdd-cli refactor begin`)"
             }
         };
         return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
@@ -381,7 +381,7 @@ pub fn support_kept(change: &Change) -> Result<(), Refusal> {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen.refuse(
             format!("{} is used by tests, and was changed", place(item)),
-            "restore it; only a person may rewrite test helpers, in refactor mode",
+            "restore it; only a person may rewrite test helpers, in refactor mode (`tdd-cli refactor begin`)",
         )),
     }
 }

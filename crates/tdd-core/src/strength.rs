@@ -84,6 +84,8 @@ pub struct Strength {
     pub ms: u64,
     /// Whether the change may define what its values are equal to.
     pub overrides_comparison: bool,
+    /// Whether a test that names one of these functions runs none of them.
+    pub is_bypassed: bool,
 }
 
 /// The result of the probe.
@@ -144,6 +146,10 @@ impl Strength {
 /// evidence either way, and the target holds as far as this probe can tell.
 pub fn depends_on_answers(target: &TestId, probe: &Probe) -> RuleResult {
     let Probe::Made(strength) = probe else { return Ok(()) };
+    if strength.is_bypassed {
+        let names: Vec<String> = strength.of(target).map(|(function, _)| format!("`{}`", function.name)).collect();
+        return Err(bypassed(&names.join(", ")).about(target));
+    }
     let mut ignored = Vec::new();
     for (function, noticed) in strength.of(target) {
         match noticed {
@@ -202,6 +208,15 @@ pub fn as_strong_as(answers: &Answers) -> RuleResult {
 fn vacuous(functions: &str) -> Refusal {
     let reason = format!("the test passes whatever value production returns: {functions}");
     let next = "change the test: at least one assertion must depend on what the changed code returns";
+    Rule::CounterProof.refuse(reason, next).because(Cause::VacuousTest)
+}
+
+fn bypassed(functions: &str) -> Refusal {
+    let reason = format!(
+        "the test runs nothing of the code that was missing before ({functions}): it puts something else in its place, or \
+         calls it in a way that the code does not allow"
+    );
+    let next = "change the test: it must run the new code and compare what it does";
     Rule::CounterProof.refuse(reason, next).because(Cause::VacuousTest)
 }
 
@@ -282,6 +297,13 @@ mod tests {
             Some(Cause::Disarmed),
             "whatever value production returns (`add`)",
         );
+    }
+
+    #[test]
+    fn a_test_that_runs_nothing_of_the_new_code_is_vacuous() {
+        let Probe::Made(strength) = made([(function("add"), Noticed::NotReached)]) else { return };
+        let probe = Probe::Made(Strength { is_bypassed: true, ..strength });
+        check(depends_on_answers(&target(), &probe), Some(Cause::VacuousTest), "runs nothing of the code");
     }
 
     #[test]

@@ -60,6 +60,12 @@ const COMPARISONS: [&str; 17] = [
     "Proxy(",
 ];
 
+/// Whether a test may put something else in the place of production, by the words of all languages. They only decide
+/// whether a probe is run.
+pub fn may_replace_production(test: &str) -> bool {
+    ["patch", "setattr", "mock", "Mock", "spyOn", "stub", "__code__"].iter().any(|word| test.contains(word))
+}
+
 /// Whether a changed file may define what its values are equal to: then altered copies of a test prove little.
 pub fn overrides_comparison(change: &Change, sources: &dyn Sources) -> bool {
     let paths: BTreeSet<&str> = change.production.iter().map(|item| item.path.as_str()).collect();

@@ -19,7 +19,7 @@ use tdd_core::rule::Rule;
 use tdd_core::seam::{Checked, Ledger, Measured, RedState, Run, Runner, RunnerOutcome, Workshop};
 use tdd_core::session::Session;
 use tdd_core::signs::{Place, Signs, TestSigns};
-use tdd_core::strength::{Answers, Noticed, Probe};
+use tdd_core::strength::{Answers, Noticed, Probe, Strength};
 use tdd_core::test_id::TestId;
 use tdd_lang::alter::{self, NewCode};
 use tdd_lang::discover;
@@ -149,6 +149,7 @@ impl Workshop for ProjectWorkshop {
                 // Without a red, only altered answers of the code that the test calls can show that it can fail.
                 let has_copies = proofs.get(target).is_some_and(Proof::has_copies);
                 let may_be_rigged = alter::overrides_comparison(change, &sources);
+                let may_be_replaced = self.may_replace_production(target, &sources);
                 let code = match red {
                     _ if change.production.is_empty() => self.asked_code(target)?,
                     // What compares is not altered, but what the test compares is.
@@ -158,13 +159,15 @@ impl Workshop for ProjectWorkshop {
                         NewCode::joined(code)
                     }
                     Some(Cause::MissingSymbol) => self.new_code(change),
-                    _ if !has_copies => self.new_code(change),
+                    _ if !has_copies || may_be_replaced => self.new_code(change),
                     Some(_) | None => continue,
                 };
                 let question = if may_be_rigged { Question::AnyValue } else { Question::AnyKill };
                 let mut probe = prover.strength(std::slice::from_ref(target), &code, question)?;
                 if let Probe::Made(strength) = &mut probe {
                     strength.overrides_comparison = may_be_rigged;
+                    let may_be_bypassed = *red == Some(Cause::MissingSymbol) || may_be_replaced;
+                    strength.is_bypassed = may_be_bypassed && self.is_bypassed(target, strength)?;
                 }
                 match (proofs.get_mut(target), &probe) {
                     (Some(Proof::Run(seen)), _) => seen.strength = Some(probe),
@@ -389,6 +392,23 @@ impl ProjectWorkshop {
         let signs = self.signs_of(&BTreeSet::from([target.clone()]))?;
         let places = signs.iter().flat_map(|test| test.asks.keys());
         Ok(by_file(places.map(|place| (place.path.as_str(), place.line))))
+    }
+
+    fn may_replace_production(&self, target: &TestId, sources: &dyn Sources) -> bool {
+        let test = self.site.language.find_test(target, sources);
+        let text = test.and_then(|(path, test)| sources.read(&path)?.get(test.span).map(str::to_owned));
+        text.is_some_and(|text| alter::may_replace_production(&text))
+    }
+
+    /// Whether a test runs none of these functions, although it names one of them.
+    fn is_bypassed(&self, target: &TestId, strength: &Strength) -> Result<bool, WorkError> {
+        let mut functions = strength.of(target).peekable();
+        if functions.peek().is_none() || functions.any(|(_, noticed)| *noticed != Noticed::NotReached) {
+            return Ok(false);
+        }
+        let signs = self.signs_of(&BTreeSet::from([target.clone()]))?;
+        let is_named = |path: &str, line| signs.iter().any(|test| test.asks.contains_key(&Place::new(path, line)));
+        Ok(strength.of(target).any(|(function, _)| is_named(&function.path, function.line)))
     }
 
     /// Runs the project's command that verifies work in refactor mode.

@@ -10,7 +10,7 @@ use crate::language::join;
 const HELPER: &str = include_str!("alter.go");
 
 /// Methods that compare: a rigged comparison would be noticed if its own answer was altered.
-const COMPARING: [&str; 6] = ["Cmp", "Compare", "Equal", "Equals", "Less", "equal"];
+const COMPARING: [&str; 8] = ["As", "Cmp", "Compare", "Equal", "Equals", "Is", "Less", "equal"];
 
 /// Instruments the functions and variables of this code.
 pub(super) fn instrument(request: &Request<'_>) -> Option<Instrumented> {

@@ -69,7 +69,9 @@ def replace(module, path, make):
     if old is None:
         return
     plain = getattr(old, "__func__", None) or getattr(old, "fget", None) or old
-    flags = getattr(getattr(plain, "__code__", None), "co_flags", 0)
+    if not isinstance(plain, types.FunctionType):
+        return
+    flags = plain.__code__.co_flags
     act = make(plain)
 
     async def acts_later(*args, **kwargs):

@@ -20,6 +20,9 @@ use super::tables::{rows, tables};
 /// Prefixes of the names of asserting functions in other files.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 
+/// Modules through which the process shows what production did to it.
+const GLOBAL: [&str; 5] = ["os", "environ", "sys", "logging", "warnings"];
+
 /// Fixtures of pytest that show what production did.
 const HANDED: [&str; 12] = [
     "capsys",
@@ -205,7 +208,7 @@ impl<'t, 's> DependencyFinder<'t, 's> {
             leading.extend(imported(tree, import, &Modules::default()).0);
         }
         settle(&mut leading, &tree.subtree(function), |node, leading| self.follow(node, leading));
-        leading.extend(shown(&leading, &tree.names(function).collect(), HANDED));
+        leading.extend(shown(&leading, &tree.names(function).collect(), HANDED.into_iter().chain(GLOBAL)));
         leading
     }
 

@@ -6,7 +6,7 @@ use tdd_core::proof::OPPOSITE;
 
 use super::items::called;
 use super::syntax::Tree;
-use super::value::changed;
+use super::value::{changed, changed_far};
 use crate::analysis::claims::claim;
 use crate::twin::{AlterationMode, Opposite, denied};
 
@@ -104,8 +104,9 @@ fn opposite_of_call(tree: &Tree<'_>, node: usize, mode: AlterationMode, never: &
         (false, true) => arguments.clone(),
         (false, false) => Vec::new(),
     };
+    let change = if name == "assertAlmostEqual" { changed_far } else { changed };
     if let Some((range, other)) =
-        changeable.into_iter().filter(|_| values).find_map(|argument| changed(tree, argument, mode))
+        changeable.into_iter().filter(|_| values).find_map(|argument| change(tree, argument, mode))
     {
         let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
         let probe = is_equality.then(|| printed_alike(tree, &arguments, &range, &other)).flatten();

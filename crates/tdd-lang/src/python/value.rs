@@ -55,7 +55,7 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Opt
             let arguments = tree.child(node, "arguments")?;
             // The others are tolerances.
             if called(tree, node) == "approx" {
-                return changed(tree, tree.parts(arguments).next()?, mode);
+                return changed_far(tree, tree.parts(arguments).next()?, mode);
             }
             mode.one_of(tree.parts(arguments).filter_map(|argument| match tree.kind(argument) {
                 "keyword_argument" => changed(tree, tree.child(argument, "value")?, mode),
@@ -63,6 +63,17 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Opt
             }))
         }
         _ => None,
+    }
+}
+
+/// Another value that no reasonable tolerance takes for the same.
+pub(super) fn changed_far(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Option<(Range<usize>, String)> {
+    match tree.kind(node) {
+        "integer" | "float" => Some((tree.range(node), format!("({} * 2 + 60)", tree.text(node)))),
+        "list" | "tuple" | "parenthesized_expression" | "unary_operator" => {
+            mode.one_of(tree.parts(node).filter_map(|part| changed_far(tree, part, mode)))
+        }
+        _ => changed(tree, node, mode),
     }
 }
 
@@ -112,7 +123,7 @@ mod tests {
         check("{'a': 1}", Some("{'a': 2}"));
         check("[]", Some("[None]"));
         check("Money(5, currency='EUR')", Some("Money(6, currency='EUR')"));
-        check("pytest.approx(0.3)", Some("pytest.approx((0.3 + 1.0))"));
+        check("pytest.approx(0.3)", Some("pytest.approx((0.3 * 2 + 60))"));
         check("True", Some("False"));
     }
 
@@ -121,7 +132,7 @@ mod tests {
         let source = "pytest.approx(0.3, abs=0.01)";
         let tree = Tree::parse(source).unwrap();
         let edit = changed(&tree, 2, AlterationMode::ChangeFar).unwrap();
-        assert_eq!(splice(source, vec![edit]), "pytest.approx((0.3 + 1.0), abs=0.01)");
+        assert_eq!(splice(source, vec![edit]), "pytest.approx((0.3 * 2 + 60), abs=0.01)");
     }
 
     #[test]

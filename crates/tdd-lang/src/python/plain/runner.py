@@ -411,7 +411,7 @@ def start():
     if words == ["pass"] and how == "2" and job.can_be_repeated():
         began, last = time.monotonic(), attempt(job.run)
         runs = 1
-        while last == "pass" and runs < 30 and time.monotonic() - began < 0.2:
+        while last == "pass" and runs < 5000 and time.monotonic() - began < 0.2:
             last, runs = attempt(job.run), runs + 1
         words.append(last)
     end()

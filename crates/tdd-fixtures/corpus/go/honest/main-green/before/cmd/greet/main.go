@@ -1,0 +1,4 @@
+// Command greet greets.
+package main
+
+func main() {}

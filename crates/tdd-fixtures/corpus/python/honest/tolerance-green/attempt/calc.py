@@ -1,0 +1,11 @@
+"""A small calculator."""
+
+import math
+
+
+def add(a, b):
+    return a + b
+
+
+def grown(start, rate, years):
+    return start * math.exp(rate * years)
