@@ -107,14 +107,13 @@ impl<'a> Prover<'a> {
                 Some(plain) => plain,
                 None => self.run_copies(&trial, &twins.ids(), Circumstances::Usual)?,
             };
-            match not_built(&report, &twins.copy) {
-                Some(message) => why = message,
-                None => {
-                    let seen = self.read_fates(&trial, &report)?;
-                    let plain = if needs_tests { Fate::Failed } else { seen.plain };
-                    return Ok(Proof::Run(CounterProof { plain, ..seen }));
-                }
+            if let Some(message) = not_built(&report, &twins.copy) {
+                why = message;
+                continue;
             }
+            let fates = self.read_fates(&trial, &report)?;
+            let plain = if needs_tests { Fate::Failed } else { fates.plain };
+            return Ok(Proof::Run(CounterProof { plain, ..fates }));
         }
         Ok(Proof::NotBuilt(why))
     }
@@ -140,14 +139,7 @@ impl<'a> Prover<'a> {
             proofs.push(match (twins, &report) {
                 (Some(twins), Some(report)) => match not_built(report, &twins.copy) {
                     Some(message) => Proof::NotBuilt(message),
-                    None => {
-                        let seen = self.read_fates(&Trial { path, twins, plainly }, report)?;
-                        let plain = match seen.plain {
-                            Fate::Passed => self.fate_as_script(path, twins)?,
-                            known @ (Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => known,
-                        };
-                        Proof::Run(CounterProof { plain, ..seen })
-                    }
+                    None => Proof::Run(self.also_as_script(&Trial { path, twins, plainly }, report)?),
                 },
                 _ => Proof::Unwritable,
             });
@@ -155,16 +147,35 @@ impl<'a> Prover<'a> {
         Ok(proofs)
     }
 
-    /// How the unaltered copy ends without a runner in sight: it counts as passed unless it plainly fails. Only a script
-    /// is asked, because it need not be built.
-    fn fate_as_script(&self, path: &str, twins: &Twins) -> Result<Fate, ProofError> {
-        let plainly = self.plainly(path, twins);
-        let Some(plainly @ Plainly::Program(program)) = &plainly else { return Ok(Fate::Passed) };
+    /// Reads the copies' fates. Where no build is needed, runs altered copies that passed beside others alone, and the
+    /// unaltered one without a runner in sight.
+    fn also_as_script(&self, trial: &Trial<'_>, report: &Report) -> Result<CounterProof, ProofError> {
+        let mut fates = self.read_fates(trial, report)?;
+        let plainly = self.plainly(trial.path, trial.twins);
+        let Some(plainly @ Plainly::Program(program)) = &plainly else { return Ok(fates) };
         if program.start.script.is_none() {
-            return Ok(Fate::Passed);
+            return Ok(fates);
         }
-        let trial = Trial { path, twins, plainly: Some(plainly) };
-        let run = |only: &[TestId]| self.run_copies(&trial, only, Circumstances::Plain(plainly));
+        let mut survivors = Vec::new();
+        for survivor in std::mem::take(&mut fates.survivors) {
+            let id = &survivor.twin.id;
+            let report = self.run_copies(trial, std::slice::from_ref(id), Circumstances::Usual)?;
+            // State that an earlier copy left behind may make an altered one pass.
+            if Fate::of(&report, id) == Fate::Passed {
+                survivors.push(survivor);
+            }
+        }
+        let plain = match fates.plain {
+            Fate::Passed => self.fate_as_script(&Trial { plainly: Some(plainly), ..*trial }, plainly)?,
+            known @ (Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => known,
+        };
+        Ok(CounterProof { plain, survivors, ..fates })
+    }
+
+    /// How the unaltered copy ends without a runner in sight: it counts as passed unless it plainly fails.
+    fn fate_as_script(&self, trial: &Trial<'_>, plainly: &Plainly) -> Result<Fate, ProofError> {
+        let twins = trial.twins;
+        let run = |only: &[TestId]| self.run_copies(trial, only, Circumstances::Plain(plainly));
         let fate = |report: &Report| Fate::of(report, &twins.copy);
         if !has_failed(fate(&run(std::slice::from_ref(&twins.copy))?)) {
             return Ok(Fate::Passed);
