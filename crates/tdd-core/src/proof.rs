@@ -181,7 +181,7 @@ fn copy(seen: &CounterProof) -> RuleResult {
     match seen.copy {
         Fate::Passed if seen.plain == Fate::Failed => Err(circumstantial()),
         Fate::Passed if seen.plain == Fate::Rigged => Err(disarmed(
-            "an assertion fails if it is evaluated with the language's own functions, or a second time on the same values",
+            "an assertion holds only with functions that production replaced, or only at the first look at its values",
         )),
         Fate::Passed => Ok(()),
         Fate::Failed | Fate::Rigged => {
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn a_test_that_passes_only_with_rigged_comparisons_is_disarmed() {
         let seen = CounterProof { plain: Fate::Rigged, ..honest() };
-        check(seen, Some(Cause::Disarmed), "disarmed: an assertion fails if it is evaluated with the language's own");
+        check(seen, Some(Cause::Disarmed), "disarmed: an assertion holds only with functions that production replaced");
     }
 
     #[test]
