@@ -251,9 +251,7 @@ fn disarmed(why: &str) -> Refusal {
 }
 
 pub(crate) fn rigged() -> Refusal {
-    disarmed(
-        "an assertion fails if it is evaluated with the language's own functions, or a second time on the same values",
-    )
+    disarmed("an assertion holds only with functions that production replaced, or only at the first look at its values")
 }
 
 pub(crate) fn circumstantial(seen: &CounterProof) -> Refusal {
@@ -402,7 +400,7 @@ mod tests {
     #[test]
     fn a_test_that_passes_only_with_rigged_comparisons_is_disarmed() {
         let seen = CounterProof { plain: Some(Fate::Rigged), ..honest() };
-        check(seen, Some(Cause::Disarmed), "disarmed: an assertion fails if it is evaluated with the language's own");
+        check(seen, Some(Cause::Disarmed), "disarmed: an assertion holds only with functions that production replaced");
     }
 
     #[test]

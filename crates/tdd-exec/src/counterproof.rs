@@ -140,12 +140,7 @@ impl<'a> Prover<'a> {
                     Some(message) => Proof::NotBuilt(message),
                     None => {
                         let trial = Trial { path, twins, circumstances: &circumstances };
-                        let seen = self.read_fates(&trial, report, started)?;
-                        let plain = match seen.plain {
-                            None | Some(Fate::Passed) => self.fate_as_script(path, twins)?.or(seen.plain),
-                            Some(Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => seen.plain,
-                        };
-                        Proof::Run(CounterProof { plain, ..seen })
+                        Proof::Run(self.also_as_script(&trial, report, started)?)
                     }
                 },
                 _ => Proof::Unwritable,
@@ -154,13 +149,33 @@ impl<'a> Prover<'a> {
         Ok(proofs)
     }
 
-    /// How the unaltered copy ends without a runner in sight; `None` if that is not known. Only a script is asked, because
-    /// it need not be built.
-    fn fate_as_script(&self, path: &str, twins: &Twins) -> Result<Option<Fate>, ProofError> {
+    /// Reads the copies' fates. Where no build is needed, runs altered copies that passed beside others alone, and the
+    /// unaltered one without a runner in sight.
+    fn also_as_script(&self, trial: &Trial<'_>, report: &Report, started: Instant) -> Result<CounterProof, ProofError> {
+        let mut fates = self.read_fates(trial, report, started)?;
         let is_script = |way: &Circumstances| matches!(way, Circumstances::Program(it) if it.start.script.is_some());
-        let Some(circumstances) = self.circumstances(path, twins).into_iter().find(is_script) else { return Ok(None) };
-        let trial = Trial { path, twins, circumstances: &circumstances };
-        let run = |only: &[TestId]| self.run_copies(&trial, only, &circumstances);
+        let ways = self.circumstances(trial.path, trial.twins);
+        let Some(script) = ways.iter().find(|way| is_script(way)) else { return Ok(fates) };
+        let mut survivors = Vec::new();
+        for survivor in std::mem::take(&mut fates.survivors) {
+            let id = &survivor.twin.id;
+            let report = self.run_copies(trial, std::slice::from_ref(id), &Circumstances::Usual)?;
+            // State that an earlier copy left behind may make an altered one pass.
+            if Fate::of(&report, id) == Fate::Passed {
+                survivors.push(survivor);
+            }
+        }
+        let plain = match fates.plain {
+            None | Some(Fate::Passed) => self.fate_as_script(trial, script)?.or(fates.plain),
+            Some(Fate::Failed | Fate::Rigged | Fate::NotRun(_)) => fates.plain,
+        };
+        Ok(CounterProof { plain, survivors, ..fates })
+    }
+
+    /// How the unaltered copy ends without a runner in sight; `None` if that is not known.
+    fn fate_as_script(&self, trial: &Trial<'_>, script: &Circumstances) -> Result<Option<Fate>, ProofError> {
+        let twins = trial.twins;
+        let run = |only: &[TestId]| self.run_copies(trial, only, script);
         let fate = |report: &Report| Fate::of(report, &twins.copy);
         let first = fate(&run(std::slice::from_ref(&twins.copy))?);
         if !has_failed(first) {

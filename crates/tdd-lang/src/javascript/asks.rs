@@ -138,8 +138,8 @@ impl<'t, 's> DependencyFinder<'t, 's> {
         let Some(test) = test else { return false };
         let leading: BTreeSet<&str> = self.inside(test).difference(&self.files()).copied().collect();
         let is_name = |node: &usize| {
-            let text = unquoted(tree.text(*node));
-            tree.kind(*node) == "string" && text.rsplit('/').next() == name.rsplit('/').next()
+            let told = unquoted(tree.text(*node));
+            tree.kind(*node) == "string" && told.rsplit('/').next() == name.rsplit('/').next()
         };
         let Some(named) = tree.subtree(test.call).find(is_name) else { return false };
         let reading = tree.ancestors(named).find(|outer| tree.kind(*outer) == "call_expression");

@@ -68,6 +68,8 @@ pub enum Again {
     /// The unaltered copy runs twice in fresh processes and must pass both times, and before each altered one. For
     /// languages in which honest modules often keep state.
     First,
+    /// The unaltered copy runs twice in fresh processes, and each copy by itself.
+    Never,
 }
 
 /// How a plain program is started.
@@ -159,9 +161,9 @@ impl PlainSuite {
         let how = match self.program.again {
             Again::Repeated if is_copy => "2",
             Again::First if !is_copy => copy.unwrap_or_default(),
-            Again::Repeated | Again::First => "1",
+            Again::Repeated | Again::First | Again::Never => "1",
         };
-        let times = if is_copy && self.program.again == Again::First { "2" } else { "1" };
+        let times = if is_copy && self.program.again != Again::Repeated { "2" } else { "1" };
         let mut argv = ["sh", "-c", RUN, "sh", program, name, how, times, &start.folder].map(str::to_owned).to_vec();
         argv.extend([&start.listed, &start.script].map(|file| file.clone().unwrap_or_default()));
         argv.extend(start.env.iter().map(|(name, value)| format!("{name}={value}")));

@@ -64,7 +64,8 @@ export async function load(url, context, next) {
   const module = (source) => ({ format: 'module', source, shortCircuit: true });
   const read = () => fs.readFileSync(file, 'utf8');
   if (bundled && searchParams.has('raw')) return module('export default ' + JSON.stringify(read()));
-  if (file.endsWith('.json')) return module('export default ' + read());
+  const asked = context.importAttributes ?? context.importAssertions;
+  if (file.endsWith('.json') && asked?.type !== 'json') return module('export default ' + read());
   const isTyped = TYPED.test(file);
   if (isTyped ? !typed : !bundled || !file.endsWith('.js')) return next(url, context);
   const text = isTyped ? await compile(read(), file) : read();

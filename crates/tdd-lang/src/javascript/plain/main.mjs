@@ -94,7 +94,10 @@ try {
   await import('@FOLDER@/@TEST@');
 } catch (error) {
   console.error(error);
-  tell(first === '1' && runner.wantsTests(error) ? 'fail' : 'error');
+  tell((first === '1' || first === '2') && runner.wantsTests(error) ? 'fail' : 'error');
 }
-if (first !== '1') await runner.run(first);
-tell(await runner.run(name));
+if (first !== '1' && first !== '2') await runner.run(first);
+const word = await runner.run(name);
+const again = word === 'pass' && first === '2' ? await runner.run(name) : '';
+// An error may be the test's own: it need not be made for a second run.
+tell(again === 'fail' || again === 'rigged' ? 'pass fail' : word);

@@ -1,6 +1,8 @@
 //! Writes a program that runs copies of a test without a test runner: the test's file gets our own `test`, `describe` and
 //! the like, and the assertions of node or of the runner, which production cannot rig.
 
+mod state;
+
 use std::time::Duration;
 
 use tdd_core::command::CommandSpec;
@@ -14,7 +16,7 @@ use super::test_command::{Program, TestCommand};
 use super::title::JOINT;
 use super::{JavaScript, owns};
 use crate::language::{Language, join};
-use crate::plain::{Again, Copies, File, PlainProgram, Start, listing, moved_folder};
+use crate::plain::{Copies, File, PlainProgram, Start, listing, moved_folder};
 use crate::syntax::splice;
 
 /// What takes the place of the runner.
@@ -32,9 +34,8 @@ const REMOVE: &str = "require('node:fs').rmSync(require('node:path').join(__dirn
 const HOOKS: &str = include_str!("hooks.mjs");
 
 /// What a test names if it needs its runner, its sources or another program.
-const NEEDS_RUNNER: [&str; 16] = [
+const NEEDS_RUNNER: [&str; 15] = [
     ".mock(",
-    ".mock.",
     "useFakeTimers",
     "Snapshot(",
     ".setTimeout(",
@@ -123,7 +124,7 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
         executable: Some("node".to_owned()),
         tests: twins.ids().into_iter().map(|id| (id.clone(), id.short_name().to_owned())).collect(),
         copy: twins.copy.clone(),
-        again: Again::First,
+        again: state::again(project, sources, path),
         start: Start {
             folder: project.root.clone(),
             listed: Some(listed),
