@@ -84,7 +84,7 @@ impl Story {
     fn lines(&self, event: &Event, told: &EventContext<'_>) -> Vec<Line> {
         match event {
             Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(told.plan))],
-            Event::Reverted(it) => reverted(it, told.said),
+            Event::Reverted(it) => reverted(it, told.answer),
             Event::Stuck(stuck) => {
                 vec![(WARN, "stuck", format!("the same failure {} times: the conversation starts afresh", stuck.times))]
             }
@@ -96,7 +96,7 @@ impl Story {
                 vec![(DIM, "thought", format!("`{}` stays as it is: {}", upheld.test_id, upheld.reason))]
             }
             Event::Committed(commit) => kept(commit, told.message),
-            Event::StepEnd(end) => ended(end, told.said),
+            Event::StepEnd(end) => ended(end, told.answer),
             Event::Resynced(resynced) => {
                 vec![(DIM, "resynced", format!("at step {}: {}", resynced.step, resynced.reason))]
             }
