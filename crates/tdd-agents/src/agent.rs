@@ -95,7 +95,7 @@ pub(crate) struct Conversation {
     format: AnswerFormat,
     pub planned: bool,
     /// Requests for more files so far.
-    asked: u32,
+    file_requests: u32,
     /// The file of a fenced block that has no path.
     default_path: Option<String>,
     kata: String,
@@ -199,7 +199,7 @@ impl<V: RoleModel> ModelAgent<V> {
         let stage = Stage { path: default_path.clone(), ..stage };
         let talk = Talk::begin(stage, &self.prompts, &written);
         let kata = context.kata_description.clone();
-        Ok(Conversation { step, part, targets, talk, format, planned: false, asked: 0, default_path, kata })
+        Ok(Conversation { step, part, targets, talk, format, planned: false, file_requests: 0, default_path, kata })
     }
 
     /// The next step without asking the model: a test that the tester sent before, or, if each requirement has a test
@@ -285,8 +285,8 @@ impl<V: RoleModel> ModelAgent<V> {
         };
         let prompt = serde_json::to_vec(&ask.messages).unwrap_or_default();
         let (key, prompt_digest) = (ask.key.clone(), Digest::of(prompt));
-        let (retries, said) = (answer.retries, answer.content.clone());
-        Ok(host.called(Call { event, key, prompt_digest, retries, waited, answer: said })?)
+        let (retries, text) = (answer.retries, answer.content.clone());
+        Ok(host.called(Call { event, key, prompt_digest, retries, waited, answer: text })?)
     }
 
     /// Asks for edits; as long as the model only asks for files, shows them and asks again.
@@ -312,10 +312,10 @@ impl<V: RoleModel> ModelAgent<V> {
                 )?;
             }
             let Ok(Reply::Result(result)) = &reply else { return Ok(reply) };
-            if !result.only_asks() || conversation.asked == MAX_NEEDS {
+            if !result.only_asks() || conversation.file_requests == MAX_NEEDS {
                 return Ok(reply);
             }
-            conversation.asked += 1;
+            conversation.file_requests += 1;
             let mut wanted = Vec::new();
             for path in result.need.iter().take(MAX_WANTED) {
                 wanted.push((path.clone(), host.read(path)?));
@@ -485,7 +485,7 @@ impl Conversation {
             }
             answer => answer?,
         };
-        let is_nothing = answer.blocks.is_empty() && answer.said == StepResult::default();
+        let is_nothing = answer.blocks.is_empty() && answer.result == StepResult::default();
         if is_nothing && self.part.must_edit {
             return Err(ReplyError::NoBlock.into());
         }

@@ -349,13 +349,13 @@ fn measured(hints: &[String], room: usize) -> String {
 
 fn on_target(role: Role, target: &Target, production: &[&str], room: usize) -> String {
     let output = target.output.trim_end();
-    let said = if output.is_empty() {
+    let block = if output.is_empty() {
         String::new()
     } else {
         format!("\n{}\n", fenced("text", &cut::head_and_tail(output, room)))
     };
     let missing = if target.cause == Cause::MissingSymbol { not_there_yet(role, production) } else { String::new() };
-    format!("\n# The failing test\n\n`{}` fails ({}).{missing}\n{said}", target.id, target.cause)
+    format!("\n# The failing test\n\n`{}` fails ({}).{missing}\n{block}", target.id, target.cause)
 }
 
 /// Small models mistake a missing symbol for an error in the test, so the brief says that it is expected.

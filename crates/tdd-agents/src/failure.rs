@@ -32,7 +32,7 @@ pub struct Evidence {
     /// A test and why it fails, a target that does not build, or a command.
     pub subject: String,
     /// Its output.
-    pub said: String,
+    pub output: String,
 }
 
 /// Most pieces of evidence in a message.
@@ -68,8 +68,8 @@ impl Failure {
 
     /// Asks to repair an answer that does not build, with the one error that keeps it from running.
     pub fn does_not_build(cause: Cause, message: &str) -> String {
-        let said = fenced("text", &cut::head_and_tail(message.trim_end(), MAX_SENTENCE));
-        format!("Your answer does not run ({cause}):\n{said}\nSend the whole answer again, with this corrected.")
+        let error = fenced("text", &cut::head_and_tail(message.trim_end(), MAX_SENTENCE));
+        format!("Your answer does not run ({cause}):\n{error}\nSend the whole answer again, with this corrected.")
     }
 
     /// Adds the output of a command, such as the check command.
@@ -91,7 +91,7 @@ impl Failure {
         };
         let failure = Self::judged(refusal, setback.report);
         let failure = match setback.output {
-            Some((command, said)) => failure.with_output(command, said),
+            Some((command, output)) => failure.with_output(command, output),
             None => failure,
         };
         match setback.file {
@@ -100,10 +100,10 @@ impl Failure {
         }
     }
 
-    fn with(mut self, subject: String, said: &str) -> Self {
+    fn with(mut self, subject: String, output: &str) -> Self {
         match &mut self {
             Self::Reply(_) => {}
-            Self::Refused { evidence, .. } => evidence.insert(0, Evidence { subject, said: said.to_owned() }),
+            Self::Refused { evidence, .. } => evidence.insert(0, Evidence { subject, output: output.to_owned() }),
         }
         self
     }
@@ -117,7 +117,7 @@ impl Failure {
                 let mut text = format!("Your answer was turned down.\nRule: {rule}\nReason: {reason}\nNext: {next}\n");
                 let shown = evidence.len().min(MAX_EVIDENCE);
                 for evidence in &evidence[..shown] {
-                    text += &format!("\n{}:\n{}\n", evidence.subject, said(&evidence.said, room / shown));
+                    text += &format!("\n{}:\n{}\n", evidence.subject, output_block(&evidence.output, room / shown));
                 }
                 if evidence.len() > shown {
                     text += &format!("\nThere are {} more like these.\n", evidence.len() - shown);
@@ -134,19 +134,19 @@ fn seen(report: &Report, breach: &Refusal) -> Vec<(bool, Evidence)> {
         Outcome::Pass | Outcome::Fail { cause: Cause::Skipped, .. } => None,
         Outcome::Fail { cause, message } => {
             let subject = format!("`{}` fails ({cause})", result.id);
-            Some((breach.test.as_ref() == Some(&result.id), Evidence { subject, said: message.clone() }))
+            Some((breach.test.as_ref() == Some(&result.id), Evidence { subject, output: message.clone() }))
         }
     });
     let stopped = report.obstacles().iter().map(|obstacle| {
         let place = obstacle.place.as_ref().map(|place| format!(" at `{place}`")).unwrap_or_default();
         let subject = format!("`{}` could not be run ({}){place}", obstacle.subject, obstacle.cause);
         let about = breach.test.as_ref().is_some_and(|test| obstacle.tests.contains(test));
-        (about, Evidence { subject, said: obstacle.message.clone() })
+        (about, Evidence { subject, output: obstacle.message.clone() })
     });
     failed.chain(stopped).collect()
 }
 
-fn said(output: &str, room: usize) -> String {
+fn output_block(output: &str, room: usize) -> String {
     let output = output.trim_end();
     if output.is_empty() { "(no output)".to_owned() } else { fenced("text", &cut::head_and_tail(output, room)) }
 }

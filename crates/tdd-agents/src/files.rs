@@ -22,13 +22,13 @@ pub struct Block {
     pub content: String,
 }
 
-/// A parsed answer. Deleted and renamed files are edits in `said`.
+/// A parsed answer. Deleted and renamed files are edits in `result`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesAnswer {
     /// The blocks, in order.
     pub blocks: Vec<Block>,
     /// Everything outside of the blocks.
-    pub said: StepResult,
+    pub result: StepResult,
 }
 
 /// Parses an answer. A block without a path belongs to `default_path`, if given.
@@ -46,7 +46,7 @@ pub fn read(text: &str, default_path: Option<&str>) -> Result<FilesAnswer, Reply
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let Some(fence) = Fence::opened_by(line) else {
-            field = read_line(line, field, &mut answer.said)?;
+            field = read_line(line, field, &mut answer.result)?;
             if !line.trim().is_empty() {
                 before = line;
             }
@@ -162,7 +162,7 @@ enum Field {
 }
 
 /// Reads a line outside of blocks; returns the field that the next line may continue.
-fn read_line(line: &str, open: Option<Field>, said: &mut StepResult) -> Result<Option<Field>, ReplyError> {
+fn read_line(line: &str, open: Option<Field>, result: &mut StepResult) -> Result<Option<Field>, ReplyError> {
     let bare = line.trim().trim_start_matches(['-', '*', ' ']);
     let (key, value) = bare.split_once(':').map_or(("", ""), |(key, value)| (key, value));
     let key = key.trim_matches(['*', '_', '`', ' ']).to_ascii_lowercase().replace([' ', '-'], "_");
@@ -174,31 +174,31 @@ fn read_line(line: &str, open: Option<Field>, said: &mut StepResult) -> Result<O
         "spec_source" => Some(Field::SpecSource),
         "notes" => Some(Field::Notes),
         "commit_message" => {
-            value.clone_into(&mut said.commit_message);
+            value.clone_into(&mut result.commit_message);
             return Ok(None);
         }
         "claims" => {
             for name in value.split(',').map(unquoted).filter(|name| !name.is_empty()) {
-                said.claims.push(reply::test_id("claims", name)?);
+                result.claims.push(reply::test_id("claims", name)?);
             }
             return Ok(None);
         }
         "need" => {
             let paths = value.split(',').map(|path| reply::plain_path(unquoted(path)));
-            said.need.extend(paths.filter(|path| !path.is_empty()));
+            result.need.extend(paths.filter(|path| !path.is_empty()));
             return Ok(None);
         }
         "done" => {
-            said.done.extend(done(value)?);
+            result.done.extend(done(value)?);
             return Ok(None);
         }
         "delete" | "rename" => {
-            said.edits.extend(whole_file(&key, value));
+            result.edits.extend(whole_file(&key, value));
             return Ok(None);
         }
         _ => {
             if let Some(field) = open.filter(|_| !bare.is_empty()) {
-                let text = text_of(said, field);
+                let text = text_of(result, field);
                 *text += "\n";
                 *text += line.trim();
                 return Ok(Some(field));
@@ -207,18 +207,18 @@ fn read_line(line: &str, open: Option<Field>, said: &mut StepResult) -> Result<O
         }
     };
     if let Some(field) = field {
-        value.clone_into(text_of(said, field));
+        value.clone_into(text_of(result, field));
     }
     Ok(field)
 }
 
-fn text_of(said: &mut StepResult, field: Field) -> &mut String {
+fn text_of(result: &mut StepResult, field: Field) -> &mut String {
     match field {
-        Field::Summary => &mut said.summary,
-        Field::Rationale => &mut said.rationale,
-        Field::Reason => &mut said.reason,
-        Field::SpecSource => &mut said.spec_source,
-        Field::Notes => &mut said.notes,
+        Field::Summary => &mut result.summary,
+        Field::Rationale => &mut result.rationale,
+        Field::Reason => &mut result.reason,
+        Field::SpecSource => &mut result.spec_source,
+        Field::Notes => &mut result.notes,
     }
 }
 
@@ -310,7 +310,7 @@ mod tests {
         let text = "summary: pin the empty text\nrationale: The kata begins with it.\nAnd it is small.\n\nneed: a.py, `b.py`\n\
                     claims: tests/a.py::test_a\ndone: an empty text is 0 => tests/a.py::test_empty\n**Reason:** none\n\
                     delete: old.py\nrename: a.py -> b.py\n";
-        let said = read(text, None).unwrap().said;
+        let said = read(text, None).unwrap().result;
         assert_eq!(said.summary, "pin the empty text");
         assert_eq!(said.rationale, "The kata begins with it.\nAnd it is small.");
         assert_eq!((said.need.len(), said.claims.len(), said.done.len(), said.edits.len()), (2, 1, 1, 2));
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn fields_inside_of_a_block_are_code() {
         let answer = read("a.md\n````\nsummary: x\n```\nneed: y.py\n```\n````\n", None).unwrap();
-        assert_eq!((answer.blocks[0].content.lines().count(), answer.said), (4, StepResult::default()));
+        assert_eq!((answer.blocks[0].content.lines().count(), answer.result), (4, StepResult::default()));
     }
 
     #[test]

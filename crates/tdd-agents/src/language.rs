@@ -152,8 +152,8 @@ pub fn example(language: &str, part: Part) -> String {
     let (edit, words) = match part.phase {
         Phase::Red => (upsert(notes.test), words("pin the plain leap year", "The kata begins with it.")),
         Phase::Green => {
-            let said = words("tell leap years by four", "The test asks for no more.");
-            (upsert(notes.code), format!("{said}, \"commit_message\": \"feat: tell leap years by four\""))
+            let fields = words("tell leap years by four", "The test asks for no more.");
+            (upsert(notes.code), format!("{fields}, \"commit_message\": \"feat: tell leap years by four\""))
         }
         Phase::Refactor => {
             let ((find, content), path) = (notes.better, quoted(notes.code.0));
@@ -162,9 +162,9 @@ pub fn example(language: &str, part: Part) -> String {
             (edit, words("say it in one expression", "The name said nothing."))
         }
         Phase::RethinkTest => {
-            let said = words("take a year that four divides", "2023 is none.");
+            let fields = words("take a year that four divides", "2023 is none.");
             let why = "\"reason\": \"the test had 2023 as a leap year\", \"spec_source\": \"every fourth year is one\"";
-            (upsert(notes.test), format!("{said}, {why}"))
+            (upsert(notes.test), format!("{fields}, {why}"))
         }
     };
     format!("{{{words}, \"edits\": [{edit}]}}")
@@ -172,7 +172,7 @@ pub fn example(language: &str, part: Part) -> String {
 
 /// The example answer as fenced blocks.
 pub fn files_example(language: &str, part: Part) -> String {
-    let said = match part.phase {
+    let fields = match part.phase {
         Phase::Red => "summary: pin the plain leap year\nrationale: The kata begins with it.",
         Phase::Green => "summary: tell leap years by four\nrationale: The test asks for no more.",
         Phase::Refactor => "summary: say it in one expression\nrationale: The name said nothing.",
@@ -181,7 +181,7 @@ pub fn files_example(language: &str, part: Part) -> String {
              spec_source: every fourth year is one"
         }
     };
-    code_example(language, part) + said
+    code_example(language, part) + fields
 }
 
 /// The fenced block of an example answer.
@@ -217,7 +217,7 @@ mod tests {
                 assert_eq!(plan.reason.is_empty(), phase != Phase::RethinkTest);
                 let answer = files::read(&files_example(language, part), Some("a")).unwrap();
                 assert_eq!(answer.blocks.len(), 1);
-                assert_eq!(answer.said.reason.is_empty(), phase != Phase::RethinkTest);
+                assert_eq!(answer.result.reason.is_empty(), phase != Phase::RethinkTest);
             }
         }
     }

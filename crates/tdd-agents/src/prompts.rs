@@ -207,13 +207,13 @@ fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn actions(part: Part) -> String {
-    let said = part.actions.iter().map(|action| match *action {
+    let descriptions = part.actions.iter().map(|action| match *action {
         "upsert" => "`upsert` (`content` is the whole file, with all that stays)",
         "replace" => "`replace` for long files (`content` replaces `find`, which must occur in the file exactly once)",
         "rename" => "`rename` (moves the file to the path in `to`)",
         _ => "`delete`",
     });
-    said.collect::<Vec<_>>().join(", ")
+    descriptions.collect::<Vec<_>>().join(", ")
 }
 
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {

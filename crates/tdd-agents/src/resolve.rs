@@ -34,7 +34,7 @@ impl From<ReplyError> for Unresolved {
 /// Turns fenced blocks into edits. Items that a block does not mention stay, except when a refactorer sends a whole
 /// file.
 pub(crate) fn blocks(answer: FilesAnswer, part: Part, host: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
-    let FilesAnswer { blocks, mut said } = answer;
+    let FilesAnswer { blocks, mut result } = answer;
     let mut written: Vec<(String, String)> = Vec::new();
     for block in blocks {
         let at = written.iter().position(|(path, _)| *path == block.path);
@@ -45,15 +45,15 @@ pub(crate) fn blocks(answer: FilesAnswer, part: Part, host: &mut dyn AgentHost) 
         let is_whole = block.item.is_none() && part.phase == Phase::Refactor && at.is_none();
         let text = match now.filter(|_| !is_whole) {
             None => block.content,
-            Some(file) => merged(&block.path, &file, block.content, &mut said.notes, host)?,
+            Some(file) => merged(&block.path, &file, block.content, &mut result.notes, host)?,
         };
         match at {
             Some(at) => written[at].1 = text,
             None => written.push((block.path, text)),
         }
     }
-    said.edits.extend(written.into_iter().map(|(path, content)| Edit { path, action: Action::Upsert { content } }));
-    Ok(said)
+    result.edits.extend(written.into_iter().map(|(path, content)| Edit { path, action: Action::Upsert { content } }));
+    Ok(result)
 }
 
 /// Combines a plan's edits into one per file.

@@ -254,7 +254,7 @@ impl Talk {
     }
 
     /// Adds a tool call's result. A call that was written into the text gets its result as text.
-    pub fn told(&mut self, call: &ToolCall, result: &str) {
+    pub fn add_tool_result(&mut self, call: &ToolCall, result: &str) {
         let result = cut::head_and_tail(result, self.stage.context_bytes / 5);
         if call.id.starts_with(tools::WRITTEN) {
             self.say(&format!("`{}` says:\n{result}", call.name));

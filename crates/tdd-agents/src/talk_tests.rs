@@ -276,13 +276,13 @@ fn tool_calls_get_their_results_as_results_or_as_text() {
     let mut asks = vec![talk.ask_tools()];
     let call = ToolCall { id: "c1".to_owned(), name: "list_files".to_owned(), arguments: "{}".to_owned() };
     talk.called("", vec![call.clone()]);
-    talk.told(&call, "src/lib.rs");
+    talk.add_tool_result(&call, "src/lib.rs");
     asks.push(talk.ask_tools());
     assert_eq!(asks[1].messages.last(), Some(&Message::tool("c1", "src/lib.rs")));
     let text = r#"{"name": "list_files", "arguments": {}}"#;
     talk.answered(text);
     for call in written_calls(text) {
-        talk.told(&call, "src/lib.rs");
+        talk.add_tool_result(&call, "src/lib.rs");
     }
     asks.push(talk.ask_tools());
     assert!(last(&asks[2]).starts_with("`list_files` says:\nsrc/lib.rs"));
@@ -297,7 +297,7 @@ fn results_of_tools_survive_a_new_beginning() {
     talk.ask_tools();
     let call = ToolCall { id: "c1".to_owned(), name: "edit_file".to_owned(), arguments: "x".repeat(20_000) };
     talk.called("", vec![call.clone()]);
-    talk.told(&call, "written");
+    talk.add_tool_result(&call, "written");
     let ask = talk.ask_tools();
     assert!(talk.renewed().is_some() && last(&ask).starts_with("written"));
     assert!(ask.messages.iter().all(|message| message.role != Speaker::Tool));

@@ -31,7 +31,7 @@ struct TurnState {
     result: StepResult,
     finished: bool,
     /// The model's first words, used as its plan if it submits none.
-    said: String,
+    first_words: String,
     trials: usize,
 }
 
@@ -56,7 +56,7 @@ impl<V: RoleModel> ModelAgent<V> {
         let reply = self.call_tools(conversation, context, host, &mut gathered)?;
         if !conversation.planned {
             conversation.planned = true;
-            host.planned(&unsubmitted_plan(&gathered.said, &reply), &[])?;
+            host.planned(&unsubmitted_plan(&gathered.first_words, &reply), &[])?;
         }
         Ok(reply)
     }
@@ -71,8 +71,8 @@ impl<V: RoleModel> ModelAgent<V> {
         for _ in 0..MAX_CALLS {
             let ask = conversation.talk.ask_tools();
             let answer = self.call(context, host, "tools", &ask)?;
-            if gathered.said.is_empty() {
-                gathered.said = words_before_code(&answer.content);
+            if gathered.first_words.is_empty() {
+                gathered.first_words = words_before_code(&answer.content);
             }
             let written = answer.tool_calls.is_empty();
             let calls = if written { tools::written_calls(&answer.content) } else { answer.tool_calls };
@@ -91,7 +91,7 @@ impl<V: RoleModel> ModelAgent<V> {
             }
             let results = run_batch(served, gathered, host)?;
             for (call, result) in calls.iter().zip(results) {
-                conversation.talk.told(call, &result);
+                conversation.talk.add_tool_result(call, &result);
             }
             if gathered.finished {
                 break;
@@ -132,7 +132,7 @@ fn serve(
                 gathered.result.claims.push(test);
                 "claimed".to_owned()
             }
-            GateAnswer::No(refusal) => told(&refusal),
+            GateAnswer::No(refusal) => refusal_text(&refusal),
         },
         ToolRequest::Edit(edit) => gather(&edit, gathered, host)?,
         ToolRequest::Finish(finish) => {
@@ -150,11 +150,11 @@ fn run_batch(
     gathered: &mut TurnState,
     host: &mut dyn AgentHost,
 ) -> Result<Vec<String>, AgentError> {
-    let asked: Vec<&Vec<TestId>> = served.iter().filter_map(CallResult::tests).collect();
-    let all = asked.iter().any(|tests| tests.is_empty());
-    let named: BTreeSet<&TestId> = asked.iter().copied().flatten().collect();
+    let selections: Vec<&Vec<TestId>> = served.iter().filter_map(CallResult::tests).collect();
+    let all = selections.iter().any(|tests| tests.is_empty());
+    let named: BTreeSet<&TestId> = selections.iter().copied().flatten().collect();
     let only: Vec<TestId> = if all { Vec::new() } else { named.into_iter().cloned().collect() };
-    let trial = if asked.is_empty() { None } else { Some(try_tests(&only, gathered, host)?) };
+    let trial = if selections.is_empty() { None } else { Some(try_tests(&only, gathered, host)?) };
     let answer = |served: CallResult| match (served, &trial) {
         (CallResult::Said(text), _) => text,
         (CallResult::Tests(tests), Some(Ok(report))) => trial::results(report, &tests),
@@ -180,7 +180,7 @@ fn try_tests(
     gathered.trials += 1;
     Ok(match host.run_tests(&gathered.files, only)? {
         Trial::Ran(report) => Ok(report),
-        Trial::Refused(refusal) => Err(told(&refusal)),
+        Trial::Refused(refusal) => Err(refusal_text(&refusal)),
         Trial::Withheld => {
             Err("`gate.auto_test` is off in `tdd.yaml`: results are not shown; call `finish` to get the verdict".into())
         }
@@ -216,17 +216,17 @@ fn submitted_plan(text: &str, steps: &[PlannedStep]) -> String {
 }
 
 /// The plan of a model that did not submit one.
-pub(crate) fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
+pub(crate) fn unsubmitted_plan(first_words: &str, reply: &Result<Reply, ReplyError>) -> String {
     let result = match reply {
         Ok(Reply::Result(result)) => Some(result),
         Ok(Reply::Unreadable(_)) | Err(_) => None,
     };
-    let told = result.into_iter().flat_map(|result| [result.summary.trim(), result.rationale.trim()]);
-    let told = told.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
-    match (said, told.as_str()) {
+    let result_text = result.into_iter().flat_map(|result| [result.summary.trim(), result.rationale.trim()]);
+    let result_text = result_text.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+    match (first_words, result_text.as_str()) {
         ("", "") => "The model said nothing about what it means to do.".to_owned(),
-        ("", told) => told.to_owned(),
-        (said, _) => said.to_owned(),
+        ("", result_text) => result_text.to_owned(),
+        (first_words, _) => first_words.to_owned(),
     }
 }
 
@@ -245,7 +245,7 @@ fn gather(edit: &Edit, gathered: &mut TurnState, host: &mut dyn AgentHost) -> Re
         Ok(files) => files,
         Err(refusal) => {
             host.refused(&refusal, std::slice::from_ref(&edit.path))?;
-            return Ok(told(&refusal));
+            return Ok(refusal_text(&refusal));
         }
     };
     Ok(match host.judge(&now, std::slice::from_ref(&edit.path))? {
@@ -253,7 +253,7 @@ fn gather(edit: &Edit, gathered: &mut TurnState, host: &mut dyn AgentHost) -> Re
             gathered.files = now;
             format!("the edit of `{}` is accepted; it is written when you finish", edit.path)
         }
-        GateAnswer::No(refusal) => told(&refusal),
+        GateAnswer::No(refusal) => refusal_text(&refusal),
     })
 }
 
@@ -327,7 +327,7 @@ fn search(
     Ok(lines(hits.into_iter()))
 }
 
-fn told(refusal: &Refusal) -> String {
+fn refusal_text(refusal: &Refusal) -> String {
     format!("refused\nRule: {}\nReason: {}\nNext: {}", refusal.rule, refusal.reason, refusal.next)
 }
 

@@ -12,7 +12,7 @@ const MAX_NAMED: usize = 50;
 /// Most failures that are shown with their message.
 const MAX_SHOWN: usize = 10;
 /// Most bytes of one message.
-const MAX_SAID: usize = 1_500;
+const MAX_MESSAGE: usize = 1_500;
 
 /// Formats the results of these tests, or of all if none is named.
 pub(crate) fn results(report: &Report, only: &[TestId]) -> String {
@@ -53,19 +53,19 @@ fn stopped(obstacle: &Obstacle, report: &Report, is_wanted: &impl Fn(&TestId) ->
     lines.extend(more(tests.len(), "fail"));
     let place = obstacle.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     lines.push(format!("{} could not be run ({}){place}", obstacle.subject, obstacle.cause));
-    lines.extend(said(&obstacle.message));
+    lines.extend(indented(&obstacle.message));
     lines
 }
 
 fn failure(result: &TestResult, in_full: impl Fn(&str) -> bool) -> String {
     let Outcome::Fail { cause, message } = &result.outcome else { return format!("pass {}", result.id) };
     let head = format!("fail {} ({cause})", result.id);
-    std::iter::once(head).chain(said(message).filter(|_| in_full(message))).collect::<Vec<_>>().join("\n")
+    std::iter::once(head).chain(indented(message).filter(|_| in_full(message))).collect::<Vec<_>>().join("\n")
 }
 
 /// Indents a message, so that none of its lines looks like a result.
-fn said(message: &str) -> Option<String> {
-    let message = cut::head_and_tail(message.trim_end(), MAX_SAID);
+fn indented(message: &str) -> Option<String> {
+    let message = cut::head_and_tail(message.trim_end(), MAX_MESSAGE);
     let lines: Vec<String> = message.lines().map(|line| format!("    {line}")).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

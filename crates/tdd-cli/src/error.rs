@@ -33,8 +33,8 @@ pub enum CliError {
     NotTheRoot { folder: PathBuf, root: PathBuf },
     #[error("`{0}` belongs to a language that this version does not support")]
     OtherLanguage(String),
-    #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
-    OtherKata { configured: String, asked: String },
+    #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{requested}`")]
+    OtherKata { configured: String, requested: String },
     #[error("`{0}` exists already and has other content")]
     KataExists(String),
     #[error("cannot set up the project: {0}")]
@@ -193,8 +193,8 @@ impl CliError {
 
     /// Whether a write failed because the disk is full.
     fn is_full_disk(&self) -> bool {
-        let said = |text: &String| text.contains("No space left on device");
-        !matches!(self, Self::Output(_)) && self.code() == Code::Environment && self.causes().iter().any(said)
+        let is_full = |text: &String| text.contains("No space left on device");
+        !matches!(self, Self::Output(_)) && self.code() == Code::Environment && self.causes().iter().any(is_full)
     }
 
     /// Whether the reader of our output closed the pipe.

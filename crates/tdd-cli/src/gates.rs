@@ -6,12 +6,12 @@ use tdd_exec::workshop::{ProjectWorkshop, Targets};
 
 use crate::error::CliError;
 
-/// Judges a change as this kind. `asked` holds ids, files or names of tests; if empty, the change's own tests are the
+/// Judges a change as this kind. `names` holds ids, files or names of tests; if empty, the change's own tests are the
 /// targets.
-pub fn judge(workshop: &mut ProjectWorkshop, kind: Kind, asked: &[String]) -> Result<Judged, CliError> {
+pub fn judge(workshop: &mut ProjectWorkshop, kind: Kind, names: &[String]) -> Result<Judged, CliError> {
     let change = workshop.plain_change()?;
     let targets = match kind {
-        Kind::Red | Kind::Green => workshop.targets(kind, asked, &change)?,
+        Kind::Red | Kind::Green => workshop.targets(kind, names, &change)?,
         _ => Targets::Tests(Vec::new()),
     };
     Ok(match targets {

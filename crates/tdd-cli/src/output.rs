@@ -144,7 +144,7 @@ pub fn failed(error: io::Error) -> CliError {
 
 /// Line width: `COLUMNS`, else the terminal's width, else unlimited.
 fn width(stream: impl AsFd) -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|width| *width > 0);
     let seen = || terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0));
-    said.or_else(seen).map(|width| width.max(NARROWEST))
+    columns.or_else(seen).map(|width| width.max(NARROWEST))
 }

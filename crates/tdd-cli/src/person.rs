@@ -137,8 +137,8 @@ pub fn reason(text: &str) -> Result<String, PersonError> {
 }
 
 /// The test that a person names, relative to the current folder.
-pub fn test(context: &Context, root: &Path, asked: &str) -> Result<TestId, PersonError> {
-    project::test(&context.user_paths, root, asked).ok_or_else(|| PersonError::BadTest(asked.to_owned()))
+pub fn test(context: &Context, root: &Path, argument: &str) -> Result<TestId, PersonError> {
+    project::test(&context.user_paths, root, argument).ok_or_else(|| PersonError::BadTest(argument.to_owned()))
 }
 
 fn because(reason: Option<&str>) -> String {

@@ -49,8 +49,8 @@ pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
         }
     }
     thread::scope(|scope| {
-        let asked: Vec<_> = servers.values().map(|candidates| scope.spawn(|| ask_server(candidates))).collect();
-        remarks.extend(asked.into_iter().flat_map(|server| server.join().unwrap_or_default()));
+        let threads: Vec<_> = servers.values().map(|candidates| scope.spawn(|| ask_server(candidates))).collect();
+        remarks.extend(threads.into_iter().flat_map(|server| server.join().unwrap_or_default()));
     });
     remarks
 }

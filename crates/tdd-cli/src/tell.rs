@@ -62,17 +62,17 @@ impl Story {
     }
 
     /// Formats an event for people.
-    fn told(&mut self, event: &Event, told: &EventContext<'_>) -> Vec<String> {
+    fn formatted(&mut self, event: &Event, context: &EventContext<'_>) -> Vec<String> {
         let mut shown = Vec::new();
         if let Event::StepStart(start) = event {
-            let free = told.session.machine_state().step().is_some_and(|step| step.free);
+            let free = context.session.machine_state().step().is_some_and(|step| step.free);
             shown.push(title(start, free));
         }
-        for (style, label, text) in self.lines(event, told) {
+        for (style, label, text) in self.lines(event, context) {
             shown.push(format!("  {}{}", paint(style, format_args!("{label:<9}")), one_line(&text)));
         }
         if matches!(event, Event::RunStart(_) | Event::StepEnd(_)) {
-            let changed = self.changed_dots(told.session);
+            let changed = self.changed_dots(context.session);
             shown.extend(changed.iter().map(|dotted| dots::text(dotted).trim_end().to_owned()));
         }
         if matches!(event, Event::StepEnd(_)) {
@@ -81,10 +81,10 @@ impl Story {
         shown
     }
 
-    fn lines(&self, event: &Event, told: &EventContext<'_>) -> Vec<Line> {
+    fn lines(&self, event: &Event, context: &EventContext<'_>) -> Vec<Line> {
         match event {
-            Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(told.plan))],
-            Event::Reverted(it) => reverted(it, told.said),
+            Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(context.plan))],
+            Event::Reverted(it) => reverted(it, context.answer),
             Event::Stuck(stuck) => {
                 vec![(WARN, "stuck", format!("the same failure {} times: the conversation starts afresh", stuck.times))]
             }
@@ -95,8 +95,8 @@ impl Story {
             Event::TestUpheld(upheld) => {
                 vec![(DIM, "thought", format!("`{}` stays as it is: {}", upheld.test_id, upheld.reason))]
             }
-            Event::Committed(commit) => kept(commit, told.message),
-            Event::StepEnd(end) => ended(end, told.said),
+            Event::Committed(commit) => kept(commit, context.message),
+            Event::StepEnd(end) => ended(end, context.answer),
             Event::Resynced(resynced) => {
                 vec![(DIM, "resynced", format!("at step {}: {}", resynced.step, resynced.reason))]
             }
@@ -113,13 +113,13 @@ impl Story {
 
 impl Reporter for Story {
     /// In JSON mode the ledger prints its own lines, so only the plan's steps are added at the end.
-    fn event(&mut self, event: &Event, told: &EventContext<'_>) {
+    fn event(&mut self, event: &Event, context: &EventContext<'_>) {
         let mut shown = Vec::new();
         if self.output.is_json() {
             let ends = matches!(event, Event::RunEnd(_));
-            shown.extend(self.plan_document(told.session).filter(|_| ends));
+            shown.extend(self.plan_document(context.session).filter(|_| ends));
         } else if !self.output.is_quiet() {
-            shown = self.told(event, told);
+            shown = self.formatted(event, context);
         }
         for line in shown {
             // Write errors are reported when the program ends.
@@ -158,11 +158,11 @@ impl Reporter for Story {
 }
 
 /// An attempt is "refused" if nothing was written, and "undone" if it was written and run.
-fn reverted(reverted: &Reverted, said: Option<&StepResult>) -> Vec<Line> {
+fn reverted(reverted: &Reverted, answer: Option<&StepResult>) -> Vec<Line> {
     let (style, label) = if reverted.kept_as.is_some() { (WARN, "undone") } else { (BAD, "refused") };
     let passes_already = reverted.cause == Some(Cause::UnexpectedGreen) && !reverted.spent;
     let next = if passes_already { "; the tester must test something new" } else { "" };
-    tried(said).into_iter().chain([(style, label, format!("{}{next}", reverted.reason))]).collect()
+    tried(answer).into_iter().chain([(style, label, format!("{}{next}", reverted.reason))]).collect()
 }
 
 fn kept(commit: &Committed, message: &str) -> Vec<Line> {
@@ -171,12 +171,12 @@ fn kept(commit: &Committed, message: &str) -> Vec<Line> {
     vec![(GOOD, "kept", kept), (DIM, "because", why), (DIM, "seen", seen(message))]
 }
 
-fn ended(end: &StepEnd, said: Option<&StepResult>) -> Vec<Line> {
+fn ended(end: &StepEnd, answer: Option<&StepResult>) -> Vec<Line> {
     match end.outcome {
-        StepOutcome::Nothing => vec![(DIM, "rests", rest(said))],
+        StepOutcome::Nothing => vec![(DIM, "rests", rest(answer))],
         StepOutcome::Skipped => vec![(WARN, "skipped", "no attempt was accepted".to_owned())],
         StepOutcome::Done => {
-            let done = said.into_iter().flat_map(|said| &said.done);
+            let done = answer.into_iter().flat_map(|answer| &answer.done);
             let done = done.map(|done| format!("{}: `{}`", done.requirement, done.test_id));
             done.map(|done| (GOOD, "done", done)).collect()
         }
@@ -185,8 +185,8 @@ fn ended(end: &StepEnd, said: Option<&StepResult>) -> Vec<Line> {
 }
 
 /// The model's summary of a failed attempt.
-fn tried(said: Option<&StepResult>) -> Option<Line> {
-    let summary = &said?.summary;
+fn tried(answer: Option<&StepResult>) -> Option<Line> {
+    let summary = &answer?.summary;
     (!summary.is_empty()).then(|| (DIM, "tried", summary.clone()))
 }
 
@@ -214,8 +214,8 @@ fn seen(message: &str) -> String {
 }
 
 /// Why the refactorer changed nothing.
-fn rest(said: Option<&StepResult>) -> String {
-    let texts = said.into_iter().flat_map(|said| [&said.rationale, &said.notes]);
+fn rest(answer: Option<&StepResult>) -> String {
+    let texts = answer.into_iter().flat_map(|answer| [&answer.rationale, &answer.notes]);
     let why = texts.into_iter().find(|text| !text.trim().is_empty());
     why.map_or_else(|| "nothing worth it".to_owned(), |why| format!("nothing worth it: {why}"))
 }

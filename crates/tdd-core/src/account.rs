@@ -66,7 +66,7 @@ pub fn diff_summary(change: &Change) -> Vec<String> {
         files.entry(path).or_default().push(what);
     }
     for item in change.production.iter().chain(&change.support) {
-        files.entry(&item.path).or_default().push(told(item));
+        files.entry(&item.path).or_default().push(description(item));
     }
     for steering in &change.steering {
         files.entry(&steering.path).or_default().push(format!("changes {}", steering.what));
@@ -77,7 +77,7 @@ pub fn diff_summary(change: &Change) -> Vec<String> {
     files.into_iter().map(|(path, what)| format!("{path}: {}", what.join(", "))).collect()
 }
 
-fn told(item: &ItemChange) -> String {
+fn description(item: &ItemChange) -> String {
     let verb = match item.fate {
         ItemFate::Added => "adds",
         ItemFate::Removed => "removes",

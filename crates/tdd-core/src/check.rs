@@ -80,9 +80,9 @@ fn quoted(line: Option<&str>) -> String {
 
 /// The complaints in an output: the lines that start with `error`, or, if there are none, the lines that name a place.
 /// Summary lines do not count.
-fn complaints(said: &str) -> Vec<&str> {
+fn complaints(output: &str) -> Vec<&str> {
     let is_sum = |line: &str| line.starts_with("error: could not compile") || line.starts_with("error: aborting");
-    let lines = || said.lines().map(str::trim).filter(|line| !is_sum(line));
+    let lines = || output.lines().map(str::trim).filter(|line| !is_sum(line));
     let errors: Vec<&str> = lines().filter(|line| line.starts_with("error")).collect();
     if errors.is_empty() { lines().filter(|line| names_a_place(line)).collect() } else { errors }
 }

@@ -36,10 +36,10 @@ impl CommitType {
     }
 
     /// The type of a phase's commit. A model may ask for a type, but only a green may choose, between `feat` and `fix`.
-    pub fn of(phase: Phase, asked: Option<&str>) -> Self {
+    pub fn of(phase: Phase, requested: Option<&str>) -> Self {
         match phase {
             Phase::Red | Phase::RethinkTest => Self::Test,
-            Phase::Green if asked == Some("fix") => Self::Fix,
+            Phase::Green if requested == Some("fix") => Self::Fix,
             Phase::Green => Self::Feat,
             Phase::Refactor => Self::Refactor,
         }

@@ -256,15 +256,15 @@ impl<'a> RuleRunner<'a> {
     }
 
     /// Asks every row of this kind that looks at edits alone.
-    pub fn ask_edits(&mut self, asked: &GateInput<'_>) -> RuleResult {
-        self.ask_rows(asked.kind, |ask| if let Ask::Edits(ask) = ask { ask(asked) } else { Ok(()) })
+    pub fn ask_edits(&mut self, input: &GateInput<'_>) -> RuleResult {
+        self.ask_rows(input.kind, |ask| if let Ask::Edits(ask) = ask { ask(input) } else { Ok(()) })
     }
 
     /// Asks every row of this kind that can be asked before anything is written.
-    pub fn ask_request(&mut self, asked: &GateInput<'_>, subject: &Subject<'_>) -> RuleResult {
-        self.ask_rows(asked.kind, |ask| match ask {
-            Ask::Edits(ask) | Ask::Request(ask) => ask(asked),
-            Ask::Change(ask) => ask(subject, asked.request.change),
+    pub fn ask_request(&mut self, input: &GateInput<'_>, subject: &Subject<'_>) -> RuleResult {
+        self.ask_rows(input.kind, |ask| match ask {
+            Ask::Edits(ask) | Ask::Request(ask) => ask(input),
+            Ask::Change(ask) => ask(subject, input.request.change),
             Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Affected(_) | Ask::Answers(_) | Ask::Code(_) => Ok(()),
         })
     }

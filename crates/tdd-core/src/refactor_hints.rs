@@ -130,19 +130,20 @@ fn duplication(changed: &[&File], production: &[&File], added: &BTreeMap<&str, B
         }
     }
     let mut hints = Vec::new();
-    let mut said: Option<(&str, usize)> = None;
+    let mut last_repeat: Option<(&str, usize)> = None;
     for file in changed {
         let Some(added) = added.get(file.path.as_str()) else { continue };
         for (line, window) in windows(&file.text).into_iter().filter(|(line, _)| added.contains(line)) {
             let other = places.get(&window).and_then(|places| {
                 places.iter().find(|(path, at)| *path != file.path || at.abs_diff(line) >= REPEATED_LINES)
             });
-            let is_continued = said.is_some_and(|(path, last)| path == file.path && line <= last + REPEATED_LINES);
+            let is_continued =
+                last_repeat.is_some_and(|(path, last)| path == file.path && line <= last + REPEATED_LINES);
             if let Some((path, at)) = other {
                 if !is_continued {
                     hints.push(format!("`{}:{line}` repeats the lines at `{path}:{at}`", file.path));
                 }
-                said = Some((&file.path, line));
+                last_repeat = Some((&file.path, line));
             }
         }
     }

@@ -601,7 +601,7 @@ pub trait StepWorkshop: Workshop + Clock {
     /// The same, in the base.
     fn digest_before(&self, test: &TestId) -> Option<Digest>;
     /// Whether all places that a tool complains about are in tests.
-    fn lies_in_tests(&self, said: &str) -> Result<bool, Self::Error>;
+    fn lies_in_tests(&self, output: &str) -> Result<bool, Self::Error>;
     /// The time that the project's commands have taken so far.
     fn spent_on_commands(&self) -> Duration;
 }
@@ -619,7 +619,7 @@ pub trait Workspace {
 /// Shows a run in progress, and writes its plans and logs for people. No code reads them back.
 pub trait Reporter {
     /// An event was recorded.
-    fn event(&mut self, event: &Event, told: &EventContext<'_>);
+    fn event(&mut self, event: &Event, context: &EventContext<'_>);
     /// Something takes a while.
     fn working(&mut self, what: &str);
     /// The wait is over.
@@ -642,7 +642,7 @@ pub struct EventContext<'a> {
     /// The agent's last plan.
     pub plan: &'a str,
     /// The agent's last answer.
-    pub said: Option<&'a StepResult>,
+    pub answer: Option<&'a StepResult>,
     /// The message of the last commit.
     pub message: &'a str,
 }

@@ -34,14 +34,14 @@ pub fn shortage(finished: &Finished, nature: Nature, free: impl FnOnce() -> u64)
     if matches!(finished.exit, Exit::Passed | Exit::NotStarted(_)) {
         return None;
     }
-    let said = format!("{}\n{}", finished.stderr.text(), finished.stdout.text()).replace("\\n", "\n");
-    if is_killed(&finished.exit, &said, nature) {
+    let output = format!("{}\n{}", finished.stderr.text(), finished.stdout.text()).replace("\\n", "\n");
+    if is_killed(&finished.exit, &output, nature) {
         return Some(Shortage::Memory);
     }
     let free = free();
-    let room_wanted = if says_no_space(&said) {
+    let room_wanted = if says_no_space(&output) {
         ROOM
-    } else if ["Bus error", "SIGBUS"].iter().any(|words| said.contains(words)) {
+    } else if ["Bus error", "SIGBUS"].iter().any(|words| output.contains(words)) {
         LITTLE
     } else if nature == Nature::Tool {
         NONE
@@ -56,14 +56,14 @@ pub fn is_killed_itself(finished: &Finished) -> bool {
     finished.exit == Exit::Signalled(KILLED)
 }
 
-fn says_no_space(said: &str) -> bool {
-    let said = said.to_lowercase();
-    ["no space left on device", "disk quota exceeded"].iter().any(|words| said.contains(words))
+fn says_no_space(output: &str) -> bool {
+    let output = output.to_lowercase();
+    ["no space left on device", "disk quota exceeded"].iter().any(|words| output.contains(words))
 }
 
 /// Whether a tool, or one that it started, was killed: a line of the output ends with that message.
-fn is_killed(exit: &Exit, said: &str, nature: Nature) -> bool {
-    let mut lines = said.lines().map(str::trim);
+fn is_killed(exit: &Exit, output: &str, nature: Nature) -> bool {
+    let mut lines = output.lines().map(str::trim);
     match nature {
         Nature::Tool => *exit == Exit::Signalled(KILLED) || lines.any(tells_of_killed_tool),
         // Go prints the messages of its compiler and of the tests into one stream.

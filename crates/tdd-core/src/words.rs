@@ -25,16 +25,16 @@ pub struct Words {
 const SECTIONS: [&str; 4] = ["context:", "rationale:", "diff summary:", "verification:"];
 
 /// Takes the model's words for a commit of this phase. `commit_message` fills in what summary and rationale lack.
-pub fn words(phase: Phase, said: &StepResult, target: Option<&TestId>) -> Words {
-    let message = said.commit_message.replace("\r\n", "\n");
-    let (of_summary, of_message) = (header(&said.summary), header(&message));
+pub fn words(phase: Phase, result: &StepResult, target: Option<&TestId>) -> Words {
+    let message = result.commit_message.replace("\r\n", "\n");
+    let (of_summary, of_message) = (header(&result.summary), header(&message));
     let kind = of_message.kind.or(of_summary.kind);
     let summary = [of_summary.summary, of_message.summary].into_iter().find(|summary| !summary.is_empty());
     Words {
         kind: CommitType::of(phase, kind.as_deref()),
         scope: of_message.scope.or(of_summary.scope),
         summary: summary.unwrap_or_else(|| plain_summary(phase, target)),
-        rationale: rationale(said, &message),
+        rationale: rationale(result, &message),
     }
 }
 
@@ -60,11 +60,11 @@ fn header(text: &str) -> Line {
     }
 }
 
-fn rationale(said: &StepResult, message: &str) -> String {
-    let own = if said.rationale.trim().is_empty() { body(message) } else { said.rationale.trim().to_owned() };
-    let source = said.spec_source.trim();
+fn rationale(result: &StepResult, message: &str) -> String {
+    let own = if result.rationale.trim().is_empty() { body(message) } else { result.rationale.trim().to_owned() };
+    let source = result.spec_source.trim();
     let source = if source.is_empty() { String::new() } else { format!("the kata says: {source}") };
-    let parts = [said.reason.trim(), source.as_str(), own.as_str()];
+    let parts = [result.reason.trim(), source.as_str(), own.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 

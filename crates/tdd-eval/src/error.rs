@@ -143,12 +143,12 @@ pub enum TrialError {
     #[error("the hidden tests cannot be run: {0}")]
     CannotTest(String),
     /// The machine stopped with an error.
-    #[error("`run` ended with {exit}: {said}")]
+    #[error("`run` ended with {exit}: {output}")]
     Machine {
         /// How it ended.
         exit: String,
         /// The last lines of its output.
-        said: String,
+        output: String,
     },
     /// A file could not be written.
     #[error("cannot write `{}`: {source}", path.display())]

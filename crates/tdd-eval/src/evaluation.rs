@@ -206,8 +206,8 @@ impl Evaluation {
         let results = Results::open(out)?;
         let model = order.model();
         let mut trials = order.trials(&exercises.usable);
-        let asked: Vec<_> = trials.iter().map(|trial| key(trial, order.seed, &model)).collect();
-        let known = results.earlier.iter().filter(|known| asked.contains(&known.key())).cloned();
+        let keys: Vec<_> = trials.iter().map(|trial| key(trial, order.seed, &model)).collect();
+        let known = results.earlier.iter().filter(|known| keys.contains(&known.key())).cloned();
         let known: Vec<TrialResult> = known.collect();
         trials.retain(|trial| !known.iter().any(|known| known.key() == key(trial, order.seed, &model)));
         let work = Work::new(trials, order, &results, progress);

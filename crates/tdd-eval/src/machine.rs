@@ -60,7 +60,7 @@ pub fn solve(exercise: &Exercise, cassette: &str, order: &Order<'_>) -> Result<(
         Exit::TimedOut => "killed after its time limit".to_owned(),
         Exit::Failed(130) => return Err(TrialError::Interrupted),
         Exit::Failed(_) | Exit::Signalled(_) | Exit::NotStarted(_) => {
-            return Err(TrialError::Machine { exit: finished.exit.to_string(), said: last_lines(&finished) });
+            return Err(TrialError::Machine { exit: finished.exit.to_string(), output: last_lines(&finished) });
         }
     };
     Ok((score::score(exercise, &committed(&root)?, &order.cancel)?, spent, end))
@@ -136,8 +136,8 @@ fn run(exercise: &Exercise, root: &Path, cassette: &str, order: &Order<'_>) -> R
 
 /// The last lines of what the program said, with errors last.
 fn last_lines(finished: &Finished) -> String {
-    let said = finished.stdout.text() + &finished.stderr.text();
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let output = finished.stdout.text() + &finished.stderr.text();
+    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(4)..].join("; ")
 }
 
@@ -174,9 +174,9 @@ impl Account {
             }
             Event::Reverted(reverted) => {
                 self.spent.attempts += 1;
-                let told = self.refused.take();
+                let counted = self.refused.take();
                 if let Some(rule) = reverted.rule
-                    && told != Some((reverted.step, reverted.attempt, rule))
+                    && counted != Some((reverted.step, reverted.attempt, rule))
                 {
                     self.count(rule);
                 }

@@ -101,12 +101,12 @@ fn solution(exercise: &Exercise, answer: &str) -> Result<Files, String> {
 }
 
 /// The stub's file of that name, if the model wrote another folder.
-fn meant(paths: &[&str], said: String) -> String {
+fn meant(paths: &[&str], written: String) -> String {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let mut same = paths.iter().filter(|path| name(path) == name(&said));
+    let mut same = paths.iter().filter(|path| name(path) == name(&written));
     match (same.next(), same.next()) {
         (Some(path), None) => (*path).to_owned(),
-        (_, _) => said,
+        (_, _) => written,
     }
 }
 

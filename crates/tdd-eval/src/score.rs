@@ -125,12 +125,12 @@ fn output(report: &Report) -> String {
     });
     let obstacles = report.obstacles().iter().map(|obstacle| (obstacle.subject.as_str(), obstacle.message.as_str()));
     for (subject, message) in obstacles.chain(failing) {
-        let told = format!("{subject}: {}\n\n", shortened(message.trim(), MAX_MESSAGE));
-        if output.len() + told.len() > MAX_OUTPUT {
+        let entry = format!("{subject}: {}\n\n", shortened(message.trim(), MAX_MESSAGE));
+        if output.len() + entry.len() > MAX_OUTPUT {
             output += "[… more tests fail …]\n";
             break;
         }
-        output += &told;
+        output += &entry;
     }
     output
 }

@@ -82,8 +82,8 @@ impl Summary {
             text += &format!("{}\n{}", self.exercise_table(), self.total_table());
         }
         for Total { arm, refusals, .. } in self.totals.iter().filter(|total| !total.refusals.is_empty()) {
-            let told: Vec<String> = refusals.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-            text += &format!("\nrefused in {}: {}\n", arm.name(), told.join(", "));
+            let counts: Vec<String> = refusals.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+            text += &format!("\nrefused in {}: {}\n", arm.name(), counts.join(", "));
         }
         for Failed { exercise, arm, run, reason } in &self.outcome.failed {
             text += &format!("\nno result: {exercise}, {}, run {run}: {reason}\n", arm.name());
@@ -100,9 +100,9 @@ impl Summary {
 
     /// How many trials of each arm were solved, on one line.
     pub fn line(&self) -> String {
-        let told = |total: &Total| format!("{} {} of {}", total.arm.name(), total.solved, total.trials);
-        let told: Vec<String> = self.totals.iter().map(told).collect();
-        if told.is_empty() { "no results\n".to_owned() } else { format!("solved: {}\n", told.join(", ")) }
+        let solved = |total: &Total| format!("{} {} of {}", total.arm.name(), total.solved, total.trials);
+        let totals: Vec<String> = self.totals.iter().map(solved).collect();
+        if totals.is_empty() { "no results\n".to_owned() } else { format!("solved: {}\n", totals.join(", ")) }
     }
 
     fn exercise_table(&self) -> String {

@@ -63,10 +63,10 @@ pub struct Loaded {
 
 /// The folder that a command is about: `-C`, or the current one.
 pub fn folder(user_paths: &UserPaths) -> Result<PathBuf, WorkError> {
-    let asked = user_paths.dir.clone().unwrap_or_else(|| PathBuf::from("."));
-    match asked.canonicalize() {
+    let folder = user_paths.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    match folder.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
-        _ => Err(WorkError::NoFolder(asked)),
+        _ => Err(WorkError::NoFolder(folder)),
     }
 }
 
@@ -87,10 +87,15 @@ pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, WorkError> {
 
 /// A path or test id relative to the repository's root. The user may write it relative to their folder, or with `./`; a
 /// path that already exists from the root stays as it is.
-pub fn relative_to_root(user_paths: &UserPaths, root: &Path, asked: &str, is_there: impl Fn(&str) -> bool) -> String {
-    let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
+pub fn relative_to_root(
+    user_paths: &UserPaths,
+    root: &Path,
+    argument: &str,
+    is_there: impl Fn(&str) -> bool,
+) -> String {
+    let (path, name) = argument.split_once("::").map_or((argument, None), |(path, name)| (path, Some(name)));
     if is_there(path) {
-        return asked.to_owned();
+        return argument.to_owned();
     }
     let full = user_paths.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
     let root = root.canonicalize().ok();
@@ -98,13 +103,13 @@ pub fn relative_to_root(user_paths: &UserPaths, root: &Path, asked: &str, is_the
     match (below.as_deref().and_then(Path::to_str), name) {
         (Some(path), Some(name)) => format!("{path}::{name}"),
         (Some(path), None) => path.to_owned(),
-        (None, _) => asked.to_owned(),
+        (None, _) => argument.to_owned(),
     }
 }
 
 /// The test that the user names, relative to their folder; `None` if it is not a test id.
-pub fn test(user_paths: &UserPaths, root: &Path, asked: &str) -> Option<TestId> {
-    TestId::parse(&relative_to_root(user_paths, root, asked, |path| root.join(path).is_file())).ok()
+pub fn test(user_paths: &UserPaths, root: &Path, argument: &str) -> Option<TestId> {
+    TestId::parse(&relative_to_root(user_paths, root, argument, |path| root.join(path).is_file())).ok()
 }
 
 /// The configuration of the project at `root`; without a file, the defaults.

@@ -36,14 +36,14 @@ pub enum RemoteError {
     #[error("`{0}` is not the name of a remote")]
     Name(String),
     /// The git program failed.
-    #[error("cannot {what} `{remote}`: {said}")]
+    #[error("cannot {what} `{remote}`: {message}")]
     Refused {
         /// The operation that failed.
         what: &'static str,
         /// The remote's name.
         remote: String,
         /// Git's message.
-        said: String,
+        message: String,
     },
     /// A stop was requested.
     #[error("interrupted")]
@@ -103,9 +103,10 @@ impl Remote<'_> {
             Exit::Interrupted => Err(RemoteError::Interrupted),
             Exit::Failed(_) | Exit::Signalled(_) | Exit::TimedOut | Exit::NotStarted(_) => {
                 let text = finished.stderr.text();
-                let said = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                let said = if said.is_empty() { finished.exit.to_string() } else { said.trim().to_owned() };
-                Err(RemoteError::Refused { what, remote: self.name.to_owned(), said })
+                let last_line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let message =
+                    if last_line.is_empty() { finished.exit.to_string() } else { last_line.trim().to_owned() };
+                Err(RemoteError::Refused { what, remote: self.name.to_owned(), message })
             }
         }
     }

@@ -100,11 +100,11 @@ fn patience(report: &Report) -> Duration {
 }
 
 fn why_not(report: &Report, tests: &[TestId]) -> String {
-    let said = tests.iter().find_map(|id| match &report.get(id)?.outcome {
+    let message = tests.iter().find_map(|id| match &report.get(id)?.outcome {
         Outcome::Fail { message, .. } => Some(message.lines().next().unwrap_or_default().to_owned()),
         Outcome::Pass => None,
     });
-    format!("the tests do not pass in an instrumented copy: {}", said.unwrap_or_default())
+    format!("the tests do not pass in an instrumented copy: {}", message.unwrap_or_default())
 }
 
 /// The instrumented copy.

@@ -158,7 +158,7 @@ impl Code {
     }
 
     /// The production items with these names, by place.
-    pub fn asked<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<Place, String> {
+    pub fn places_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<Place, String> {
         names.flat_map(|name| self.named(name)).map(|item| (item.at.clone(), item.name.clone())).collect()
     }
 

@@ -10,16 +10,16 @@ pub struct Place<'a> {
 }
 
 /// Whether every error in the output has a place, and all of these places are in tests; false if that is unclear.
-pub fn only_in_tests(said: &str, is_test: impl Fn(Place<'_>) -> bool) -> bool {
-    let places = if said.lines().any(is_error) { of_rustc(said) } else { Some(of_linter(said)) };
+pub fn only_in_tests(output: &str, is_test: impl Fn(Place<'_>) -> bool) -> bool {
+    let places = if output.lines().any(is_error) { of_rustc(output) } else { Some(of_linter(output)) };
     places.is_some_and(|places| !places.is_empty() && places.into_iter().all(is_test))
 }
 
 /// The first place of each error; `None` if an error has no place.
-fn of_rustc(said: &str) -> Option<Vec<Place<'_>>> {
+fn of_rustc(output: &str) -> Option<Vec<Place<'_>>> {
     let mut places = Vec::new();
     let mut open = false;
-    for line in said.lines() {
+    for line in output.lines() {
         let headline = is_error(line) || line.starts_with("warning");
         if headline && open {
             return None;
@@ -41,8 +41,8 @@ fn is_error(line: &str) -> bool {
 }
 
 /// Every place in the output: after an arrow, or at the start of a line.
-fn of_linter(said: &str) -> Vec<Place<'_>> {
-    said.lines().filter_map(|line| arrow(line).or_else(|| at_front(line))).collect()
+fn of_linter(output: &str) -> Vec<Place<'_>> {
+    output.lines().filter_map(|line| arrow(line).or_else(|| at_front(line))).collect()
 }
 
 /// `  --> tests/add.rs:5:9`

@@ -14,12 +14,12 @@ pub(crate) fn measuring<'l>(
     suite: Box<dyn Suite + 'l>,
     read: impl Fn(&[Finished], &dyn Sources) -> Measured + 'l,
 ) -> Box<dyn Suite<Measured> + 'l> {
-    Box::new(Measuring { suite, said: Vec::new(), read: Box::new(read) })
+    Box::new(Measuring { suite, runs: Vec::new(), read: Box::new(read) })
 }
 
 struct Measuring<'l> {
     suite: Box<dyn Suite + 'l>,
-    said: Vec<Finished>,
+    runs: Vec<Finished>,
     read: Read<'l>,
 }
 
@@ -29,13 +29,13 @@ impl Suite<Measured> for Measuring<'_> {
             Next::Run(jobs) => Next::Run(jobs),
             Next::Done(report) => Next::Done(match failure(&report) {
                 Some(why) => Err(why),
-                None => (self.read)(&self.said, sources),
+                None => (self.read)(&self.runs, sources),
             }),
         }
     }
 
     fn feed(&mut self, finished: Vec<Finished>) {
-        self.said.clone_from(&finished);
+        self.runs.clone_from(&finished);
         self.suite.feed(finished);
     }
 }

@@ -81,10 +81,10 @@ fn command(text: &str, target: &str) -> Option<Vec<String>> {
         return None;
     }
     let variables = variables(&lines);
-    let said = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("echo ");
+    let is_command = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("echo ");
     let bare = |line: &&str| line.trim_start_matches(['@', '-', '+', ' ']).to_owned();
     let recipe: Vec<String> = rule.recipe.iter().copied().chain(below).map(|line| bare(&line)).collect();
-    let recipe: Vec<&str> = recipe.iter().map(String::as_str).filter(said).collect();
+    let recipe: Vec<&str> = recipe.iter().map(String::as_str).filter(is_command).collect();
     match recipe[..] {
         [only] => plain_command(&expanded(only, &variables, MAX_DEPTH)?),
         _ => None,

@@ -102,11 +102,11 @@ impl ProjectSet {
 
     /// The strictest sort that any project gives to a path outside of all projects.
     fn sort_outside(&self, path: &str, sources: &dyn Sources) -> (usize, Sort) {
-        let said = (0..self.members.len()).map(|at| {
+        let sorts = (0..self.members.len()).map(|at| {
             let member = &self.members[at];
             (at, member.language.sort(&member.project(), path, &self.view(at, sources)))
         });
-        said.min_by_key(|(_, sort)| strictness(*sort)).unwrap_or((0, Sort::Document))
+        sorts.min_by_key(|(_, sort)| strictness(*sort)).unwrap_or((0, Sort::Document))
     }
 
     /// The paths of each project; a path outside of all projects goes to the one that gives it the strictest sort.
@@ -152,9 +152,9 @@ impl Language for ProjectSet {
 
     fn detect(&self, sources: &dyn Sources) -> Option<Project> {
         let present = self.present(sources);
-        let told: Vec<String> =
+        let descriptions: Vec<String> =
             present.iter().map(|(_, project)| format!("{} in `{}`", project.description, project.root)).collect();
-        (!told.is_empty()).then(|| Project { root: String::new(), description: told.join(", ") })
+        (!descriptions.is_empty()).then(|| Project { root: String::new(), description: descriptions.join(", ") })
     }
 
     fn is_untested(&self, _: &Project, sources: &dyn Sources) -> bool {
@@ -180,8 +180,8 @@ impl Language for ProjectSet {
             let own = member.language.tools().into_iter().find(|known| known.name == tool.name)?;
             Some(member.language.demand(&own, &project, &member.settings, &self.view(at, sources)))
         };
-        let asked = self.present(sources).into_iter().filter_map(of_member).max();
-        asked.unwrap_or(if tool.required { Demand::Required } else { Demand::Useful })
+        let demand = self.present(sources).into_iter().filter_map(of_member).max();
+        demand.unwrap_or(if tool.required { Demand::Required } else { Demand::Useful })
     }
 
     fn fmt(&self, _: &Project, _: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec> {
@@ -296,9 +296,9 @@ impl Language for ProjectSet {
         let mut sorts: BTreeMap<&str, Sort> = BTreeMap::new();
         for (at, member) in self.members.iter().enumerate() {
             let own: Vec<String> = paths.iter().filter(|path| self.at(path) == Some(at)).cloned().collect();
-            let said = member.language.sorts(&member.project(), &own, &self.view(at, sources));
+            let own_sorts = member.language.sorts(&member.project(), &own, &self.view(at, sources));
             let known = paths.iter().filter(|path| self.at(path) == Some(at));
-            sorts.extend(known.map(String::as_str).zip(said));
+            sorts.extend(known.map(String::as_str).zip(own_sorts));
         }
         let of = |path: &String| sorts.get(path.as_str()).copied();
         paths.iter().map(|path| of(path).unwrap_or_else(|| self.sort(project, path, sources))).collect()
@@ -437,8 +437,8 @@ impl<T> Suite<T> for Suites<'_, T> {
             }
             match suite.next(&view) {
                 Next::Run(jobs) => return Next::Run(jobs),
-                Next::Done(told) => {
-                    self.results.push((*at, told));
+                Next::Done(result) => {
+                    self.results.push((*at, result));
                     self.parts.pop();
                 }
             }

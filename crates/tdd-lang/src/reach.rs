@@ -206,7 +206,7 @@ impl<'c> Walk<'c> {
 
     fn says_all(&self, route: &[String]) -> bool {
         let says = |word: &String| {
-            self.texts.iter().chain(&self.words).any(|said| said.to_lowercase().contains(word.as_str()))
+            self.texts.iter().chain(&self.words).any(|text| text.to_lowercase().contains(word.as_str()))
         };
         route.iter().all(says)
     }

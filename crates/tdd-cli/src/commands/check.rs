@@ -105,7 +105,7 @@ fn claim(workshop: &mut ProjectWorkshop, args: &Check) -> Result<Claim, CliError
 pub fn examine(
     workshop: &mut ProjectWorkshop,
     phase: Option<Phase>,
-    asked: &[String],
+    names: &[String],
     claim: &Claim,
 ) -> Result<Examined, CliError> {
     let change = workshop.plain_change()?;
@@ -115,16 +115,16 @@ pub fn examine(
         (None, None) if workshop.session().machine_state().is_of_refactor_mode(workshop.tree()) => {
             (Kind::RefactorMode, None)
         }
-        (None, None) if touches_nothing(&change) && asked.is_empty() => return Ok(nothing(change)),
+        (None, None) if touches_nothing(&change) && names.is_empty() => return Ok(nothing(change)),
         (None, None) => {
             let (kind, targets) = workshop.inferred(&change)?;
-            (kind, Some(targets).filter(|_| asked.is_empty()))
+            (kind, Some(targets).filter(|_| names.is_empty()))
         }
     };
     let targets = match (targets, kind) {
-        (Some(targets), _) if asked.is_empty() => Targets::Tests(targets),
-        (_, Kind::Red | Kind::Green) => workshop.targets(kind, asked, &change)?,
-        (_, _) => match workshop.targets(kind, asked, &change)? {
+        (Some(targets), _) if names.is_empty() => Targets::Tests(targets),
+        (_, Kind::Red | Kind::Green) => workshop.targets(kind, names, &change)?,
+        (_, _) => match workshop.targets(kind, names, &change)? {
             refused @ Targets::Refused(_) => refused,
             Targets::Tests(_) => Targets::Tests(Vec::new()),
         },

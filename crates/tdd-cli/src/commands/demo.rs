@@ -126,7 +126,7 @@ impl Kata {
     fn asked_for(args: &Demo) -> Result<Self, CliError> {
         let speaks = |kata: Self| args.language.as_deref().is_none_or(|language| kata.recording().is_in(language));
         let all = || Self::value_variants().iter().copied();
-        let found = all().filter(|kata| args.kata.is_none_or(|asked| asked == *kata)).find(|kata| speaks(*kata));
+        let found = all().filter(|kata| args.kata.is_none_or(|wanted| wanted == *kata)).find(|kata| speaks(*kata));
         found.ok_or_else(|| {
             let of_language: Vec<_> = all().filter(|kata| speaks(*kata)).map(|kata| kata.recording().name).collect();
             CliError::NotRecorded {
@@ -140,11 +140,11 @@ impl Kata {
 pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     let kata = Kata::asked_for(args)?;
     let recording = kata.recording();
-    if let Some(asked) = args.language.as_deref().filter(|asked| *asked != recording.language) {
+    if let Some(language) = args.language.as_deref().filter(|language| *language != recording.language) {
         let own = recording.language;
         context
             .output
-            .note(format_args!("note: nothing is recorded in {asked}; this is {own}, which is run the same way"));
+            .note(format_args!("note: nothing is recorded in {language}; this is {own}, which is run the same way"));
     }
     doctor::require_tools(recording.language, &std::env::temp_dir(), context)?;
     let folder = folder(&recording, context)?;

@@ -217,8 +217,8 @@ fn unknown(known: &[DiscoveredProject], sources: &TreeSources) -> Option<Finding
     if unrun.is_empty() {
         return None;
     }
-    let told: Vec<String> = unrun.iter().map(named).collect();
-    let detail = format!("there are tests that are not run: {}", told.join(", "));
+    let projects: Vec<String> = unrun.iter().map(named).collect();
+    let detail = format!("there are tests that are not run: {}", projects.join(", "));
     let lines = project::lines(known.iter().chain(&unrun));
     let lines: Vec<String> = lines.lines().map(|line| format!("\n        {line}")).collect();
     Some(warn(
@@ -287,15 +287,15 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
     let project = language.detect(&sources);
     let mut idle = Vec::new();
     for mut tool in language.tools() {
-        let asked = project.as_ref().map(|project| {
+        let demand = project.as_ref().map(|project| {
             let settings = project::settings(config, language.as_ref(), project, &sources);
             language.demand(&tool, project, &settings, &sources)
         });
-        tool.required |= asked == Some(Demand::Required);
+        tool.required |= demand == Some(Demand::Required);
         // The tool may be installed only for this project.
         tool.version.cwd = project.as_ref().map(|project| project.root.clone()).unwrap_or_default();
         let finding = examine_tool(&tool, &spawner);
-        if finding.state == State::Warn && asked == Some(Demand::Idle) {
+        if finding.state == State::Warn && demand == Some(Demand::Idle) {
             idle.push(tool.name);
         } else {
             findings.push(finding);
@@ -329,9 +329,9 @@ fn examine_tool(tool: &Tool, spawner: &Spawner) -> Finding {
             ok(&tool.name, finished.stdout.text().lines().next().unwrap_or_default())
         }
         Ok(finished) => {
-            let said = finished.stderr.text();
-            let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            missing(format!("{} {said}", finished.exit).trim_end().to_owned())
+            let stderr = finished.stderr.text();
+            let line = stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            missing(format!("{} {line}", finished.exit).trim_end().to_owned())
         }
         Err(error) => missing(error.to_string()),
     }
@@ -377,8 +377,8 @@ fn warn(subject: &str, detail: &str, fix: &str) -> Finding {
 }
 
 fn failed(subject: &str, state: State, error: &CliError) -> Finding {
-    let said = std::iter::once(error.to_string()).chain(error.causes());
-    let detail = said.collect::<Vec<_>>().join(": ");
+    let messages = std::iter::once(error.to_string()).chain(error.causes());
+    let detail = messages.collect::<Vec<_>>().join(": ");
     Finding { subject: subject.to_owned(), state, detail, fix: error.hint() }
 }
 

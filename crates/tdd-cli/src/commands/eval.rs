@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tdd_eval::evaluation::{Cassettes, Ending, Evaluation, Order, Progress as Told};
+use tdd_eval::evaluation::{Cassettes, Ending, Evaluation, Order, Progress as TrialProgress};
 use tdd_eval::results::TrialResult;
 use tdd_eval::summary::Summary;
 use tdd_eval::{Arm, error::EvalError};
@@ -90,12 +90,12 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
         },
     };
     let line = Progress::begin();
-    let tell = |told: Told<'_>| match told {
-        Told::Begun { exercise, arm, ended, trials } => {
+    let tell = |progress: TrialProgress<'_>| match progress {
+        TrialProgress::Begun { exercise, arm, ended, trials } => {
             line.say(&format!("{} of {trials}: {exercise}, {}", ended + 1, arm.name()));
         }
-        Told::Ended(result) => output.note(ended(result)),
-        Told::Failed(failed) => {
+        TrialProgress::Ended(result) => output.note(ended(result)),
+        TrialProgress::Failed(failed) => {
             let (arm, run) = (failed.arm.name(), failed.run);
             output.note(format_args!("{}, {arm}, run {run}: no result: {}", failed.exercise, failed.reason));
         }
@@ -106,8 +106,8 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
         output.note(format_args!("note: the last line of the results was torn; {bytes} bytes were cut off"));
     }
     let summary = Summary::of(evaluation);
-    let told = || format!("{}\nresults: {}\n", summary.text(), out.display());
-    output.result_or(&summary, told, || summary.line());
+    let report = || format!("{}\nresults: {}\n", summary.text(), out.display());
+    output.result_or(&summary, report, || summary.line());
     Ok(match summary.outcome.ending() {
         Ending::Interrupted => {
             output.note("interrupted; the same command goes on from here");

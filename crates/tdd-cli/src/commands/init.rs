@@ -252,10 +252,10 @@ fn package_name(args: &Init, language: &dyn Language, root: &Path) -> String {
 fn kata_file(loaded: &project::Loaded, root: &Path, kata: Option<Kata>) -> Result<(String, String), CliError> {
     let configured = loaded.config.kata_description.to_string();
     let path = match kata.as_ref().and_then(|kata| kata.inside.clone()) {
-        Some(asked) if loaded.path.is_some() && asked != configured => {
-            return Err(CliError::OtherKata { configured, asked });
+        Some(requested) if loaded.path.is_some() && requested != configured => {
+            return Err(CliError::OtherKata { configured, requested });
         }
-        Some(asked) => asked,
+        Some(requested) => requested,
         None => configured,
     };
     let text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);

@@ -118,8 +118,8 @@ impl Filter {
 
 fn text(record: &Record) -> String {
     let head = format!("{:>6}  {}  {:<15}", record.head.seq, time(record.head.ts), record.event.name());
-    let told = event_text(&record.event).replace('\n', "\n        ");
-    format!("{} {told}", paint(DIM, head))
+    let details = event_text(&record.event).replace('\n', "\n        ");
+    format!("{} {details}", paint(DIM, head))
 }
 
 /// Formats a ledger timestamp in local time.

@@ -151,12 +151,12 @@ fn set_up(kata: &Path, context: &Context) -> Result<(), CliError> {
 }
 
 /// Fails if `--kata` differs from the project's kata.
-fn same_kata(asked: &Path, repo: &Repo, config: &Config) -> Result<(), CliError> {
+fn same_kata(requested: &Path, repo: &Repo, config: &Config) -> Result<(), CliError> {
     let configured = repo.root().join(config.kata_description.as_str());
-    let text = kata::read(asked)?;
+    let text = kata::read(requested)?;
     if kata::read(&configured)? == text {
         return Ok(());
     }
     let configured = config.kata_description.as_str().to_owned();
-    Err(CliError::OtherKata { configured, asked: asked.display().to_string() })
+    Err(CliError::OtherKata { configured, requested: requested.display().to_string() })
 }

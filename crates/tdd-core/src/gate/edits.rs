@@ -14,18 +14,18 @@ pub const MAX_FILE: usize = 1 << 20;
 pub const MAX_REQUEST: usize = 8 << 20;
 
 /// Every path leads to a file inside the project.
-pub fn path_confined(asked: &GateInput<'_>) -> RuleResult {
-    first_path_error(asked, |error| !matches!(error, PathError::Protected(_)))
+pub fn path_confined(input: &GateInput<'_>) -> RuleResult {
+    first_path_error(input, |error| !matches!(error, PathError::Protected(_)))
 }
 
 /// No path leads to git's folder, our state, our config or the kata.
-pub fn protected_path(asked: &GateInput<'_>) -> RuleResult {
-    first_path_error(asked, |error| matches!(error, PathError::Protected(_)))
+pub fn protected_path(input: &GateInput<'_>) -> RuleResult {
+    first_path_error(input, |error| matches!(error, PathError::Protected(_)))
 }
 
-fn first_path_error(asked: &GateInput<'_>, counts: impl Fn(&PathError) -> bool) -> RuleResult {
-    let paths = asked.request.edits.iter().flat_map(paths);
-    let checked = paths.map(|path| confined(path, asked.request.speaker, asked.limits.kata));
+fn first_path_error(input: &GateInput<'_>, counts: impl Fn(&PathError) -> bool) -> RuleResult {
+    let paths = input.request.edits.iter().flat_map(paths);
+    let checked = paths.map(|path| confined(path, input.request.speaker, input.limits.kata));
     let errors = checked.filter_map(Result::err);
     errors.into_iter().find(counts).map_or(Ok(()), |error| Err(path_refusal(&error)))
 }
@@ -42,18 +42,18 @@ fn confined(text: &str, speaker: Speaker<'_>, kata: &str) -> Result<ConfinedPath
 }
 
 /// The content is text.
-pub fn plain_text(asked: &GateInput<'_>) -> RuleResult {
+pub fn plain_text(input: &GateInput<'_>) -> RuleResult {
     let binary = |edit: &&Edit| content(&edit.action).is_some_and(|content| content.contains('\0'));
-    asked.request.edits.iter().find(binary).map_or(Ok(()), |edit| {
+    input.request.edits.iter().find(binary).map_or(Ok(()), |edit| {
         let reason = format!("the content for `{}` is binary (it has a NUL)", edit.path.escape_debug());
         Err(Rule::PlainText.refuse(reason, "write text; only a person adds binary files"))
     })
 }
 
 /// A replacement names the text to find.
-pub fn edit_applies(asked: &GateInput<'_>) -> RuleResult {
+pub fn edit_applies(input: &GateInput<'_>) -> RuleResult {
     let of_nothing = |edit: &&Edit| matches!(&edit.action, Action::Replace { find, .. } if find.is_empty());
-    asked.request.edits.iter().find(of_nothing).map_or(Ok(()), |edit| {
+    input.request.edits.iter().find(of_nothing).map_or(Ok(()), |edit| {
         let reason = format!("the text to find in `{}` is empty", edit.path);
         Err(Rule::EditApplies.refuse(reason, "give the text to replace, or upsert the whole file"))
     })
@@ -106,9 +106,9 @@ fn path_refusal(error: &PathError) -> Refusal {
 }
 
 /// No file and no request is too large.
-pub fn size_limit(asked: &GateInput<'_>) -> RuleResult {
+pub fn size_limit(input: &GateInput<'_>) -> RuleResult {
     let mut total = 0;
-    for edit in asked.request.edits {
+    for edit in input.request.edits {
         let size = content(&edit.action).map_or(0, str::len);
         total += size;
         if size > MAX_FILE {
@@ -125,9 +125,9 @@ pub fn size_limit(asked: &GateInput<'_>) -> RuleResult {
 }
 
 /// Each file has one edit. Paths are compared without case.
-pub fn one_edit_per_path(asked: &GateInput<'_>) -> RuleResult {
+pub fn one_edit_per_path(input: &GateInput<'_>) -> RuleResult {
     let mut seen = BTreeSet::new();
-    let twice = asked.request.edits.iter().flat_map(paths).find(|path| !seen.insert(path.to_lowercase()));
+    let twice = input.request.edits.iter().flat_map(paths).find(|path| !seen.insert(path.to_lowercase()));
     twice.map_or(Ok(()), |path| {
         let reason = format!("`{path}` is named twice");
         Err(Rule::OneEditPerPath.refuse(reason, "give each file one edit with its final content"))

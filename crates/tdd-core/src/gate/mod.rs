@@ -224,7 +224,7 @@ pub struct GateInput<'a> {
 
 /// Judges a request before anything is written: all edits or none. No other function makes a permit.
 pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Decision {
-    let asked = GateInput { kind: kind(session, request), session, request, limits };
+    let input = GateInput { kind: kind(session, request), session, request, limits };
     let exceptions = |rule| session.machine_state().exception(rule, limits.now_ms);
     let target = match request.speaker {
         Speaker::Person(test) => Some(test),
@@ -233,8 +233,8 @@ pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> D
     let was_green = target.and_then(|test| session.tests().get(test)).is_some_and(|known| known.was_green);
     let most = std::num::NonZeroU32::new(limits.max_new_tests).unwrap_or(std::num::NonZeroU32::MIN);
     let gate = Gate { max_new_tests: most, ..Gate::default() };
-    let subject = Subject { kind: asked.kind, target, targets: &[], was_green, gate: &gate };
-    let permitted = RuleRunner::new(&exceptions).ask_request(&asked, &subject);
+    let subject = Subject { kind: input.kind, target, targets: &[], was_green, gate: &gate };
+    let permitted = RuleRunner::new(&exceptions).ask_request(&input, &subject);
     match permitted.and_then(|()| request.edits.iter().map(|edit| edits::permitted(edit, request.speaker)).collect()) {
         Ok(edits) => Decision::Permit(Permit { edits }),
         Err(refusal) => Decision::Refuse(refusal),
@@ -245,8 +245,8 @@ pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> D
 pub fn check_edits(edits: &[Edit], kata: &str) -> Result<(), Refusal> {
     let (session, change) = (Session::default(), Change::default());
     let request = Request::of_model(edits, &change);
-    let asked = GateInput { kind: Kind::Red, session: &session, request: &request, limits: &Limits::of_kata(kata) };
-    RuleRunner::new(crate::law::NO_EXCEPTIONS).ask_edits(&asked)
+    let input = GateInput { kind: Kind::Red, session: &session, request: &request, limits: &Limits::of_kata(kata) };
+    RuleRunner::new(crate::law::NO_EXCEPTIONS).ask_edits(&input)
 }
 
 /// The kind of change that is requested: that of the current step. Outside a step, all changes in refactor mode have

@@ -7,13 +7,13 @@ use crate::scope;
 use crate::session::Session;
 use crate::test_id::TestId;
 
-pub fn not_a_persons(asked: &GateInput<'_>) -> RuleResult {
-    let written = asked.request.edits.iter().flat_map(edits::paths);
-    if let Some(path) = written.into_iter().find(|path| asked.limits.protected.iter().any(|file| file == path)) {
+pub fn not_a_persons(input: &GateInput<'_>) -> RuleResult {
+    let written = input.request.edits.iter().flat_map(edits::paths);
+    if let Some(path) = written.into_iter().find(|path| input.limits.protected.iter().any(|file| file == path)) {
         let reason = format!("`{path}` says what to build, and only a person may change it");
         return Err(Rule::ProtectedPath.refuse(reason, "leave it as it is"));
     }
-    match asked.request.obstructed.untracked.first() {
+    match input.request.obstructed.untracked.first() {
         None => Ok(()),
         Some(path) => {
             Err(Rule::ProtectedPath.refuse(format!("a person has an uncommitted file at `{path}`"), "use another path"))
@@ -21,8 +21,8 @@ pub fn not_a_persons(asked: &GateInput<'_>) -> RuleResult {
     }
 }
 
-pub fn not_ignored(asked: &GateInput<'_>) -> RuleResult {
-    match asked.request.obstructed.ignored.first() {
+pub fn not_ignored(input: &GateInput<'_>) -> RuleResult {
+    match input.request.obstructed.ignored.first() {
         None => Ok(()),
         Some(path) => Err(Rule::IgnoredPath.refuse(
             format!("git ignores `{path}`, so the file would be tested but not committed"),
@@ -31,8 +31,8 @@ pub fn not_ignored(asked: &GateInput<'_>) -> RuleResult {
     }
 }
 
-pub fn place_is_free(asked: &GateInput<'_>) -> RuleResult {
-    let obstructed = asked.request.obstructed;
+pub fn place_is_free(input: &GateInput<'_>) -> RuleResult {
+    let obstructed = input.request.obstructed;
     let reason = match (obstructed.folders.first(), obstructed.below_files.first()) {
         (Some(path), _) => format!("`{path}` is a folder"),
         (None, Some(path)) => format!("one of the folders of `{path}` is a file, so the path cannot exist"),
@@ -41,12 +41,12 @@ pub fn place_is_free(asked: &GateInput<'_>) -> RuleResult {
     Err(Rule::EditApplies.refuse(reason, "name a file whose folders are real folders"))
 }
 
-pub fn inside_fence(asked: &GateInput<'_>) -> RuleResult {
-    asked.limits.fence.map_or(Ok(()), |fence| fence.check(asked.request.edits.iter().flat_map(edits::paths)))
+pub fn inside_fence(input: &GateInput<'_>) -> RuleResult {
+    input.limits.fence.map_or(Ok(()), |fence| fence.check(input.request.edits.iter().flat_map(edits::paths)))
 }
 
-pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
-    let (state, limits) = (asked.session.machine_state(), asked.limits);
+pub fn within_budget(input: &GateInput<'_>) -> RuleResult {
+    let (state, limits) = (input.session.machine_state(), input.limits);
     if let Some(pause) = state.pause() {
         return Err(Rule::Budget.refuse(format!("the machine is paused: {}", pause.reason), pause.next.clone()));
     }
@@ -66,8 +66,8 @@ pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
     Ok(())
 }
 
-pub fn mode_fits_step(asked: &GateInput<'_>) -> RuleResult {
-    match (asked.session.machine_state().step(), asked.session.machine_state().refactor()) {
+pub fn mode_fits_step(input: &GateInput<'_>) -> RuleResult {
+    match (input.session.machine_state().step(), input.session.machine_state().refactor()) {
         (Some(step), Some(_)) if step.free => Ok(()),
         (Some(step), None) if step.free => {
             let reason = format!("step {} belongs to refactor mode, which has ended", step.step);
@@ -89,8 +89,8 @@ fn targets(session: &Session) -> Vec<&TestId> {
     }
 }
 
-pub fn has_a_red(asked: &GateInput<'_>) -> RuleResult {
-    let session = asked.session;
+pub fn has_a_red(input: &GateInput<'_>) -> RuleResult {
+    let session = input.session;
     let targets = targets(session);
     if targets.is_empty() {
         let next = "write a test that fails, and run `tdd-cli validate-red` so that the machine sees it fail";
@@ -100,8 +100,8 @@ pub fn has_a_red(asked: &GateInput<'_>) -> RuleResult {
     targets.into_iter().try_for_each(|target| judge_claim(session, target))
 }
 
-pub fn claims_a_red(asked: &GateInput<'_>) -> RuleResult {
-    let session = asked.session;
+pub fn claims_a_red(input: &GateInput<'_>) -> RuleResult {
+    let session = input.session;
     let seen_red = |test: &TestId| session.tests().get(test).and_then(|known| known.red.as_ref()).map(|red| red.at);
     let claimed = |test: &&TestId| session.machine_state().claimed_at(test) > seen_red(test);
     let targets = targets(session);
@@ -114,18 +114,18 @@ pub fn claims_a_red(asked: &GateInput<'_>) -> RuleResult {
 }
 
 /// A red that has an assigned test brings that test.
-pub fn brings_the_wanted_test(asked: &GateInput<'_>) -> RuleResult {
-    match asked.limits.wanted {
-        Some((test, file)) if asked.request.finished => scope::asked_for(asked.request.change, test, file),
+pub fn brings_the_wanted_test(input: &GateInput<'_>) -> RuleResult {
+    match input.limits.wanted {
+        Some((test, file)) if input.request.finished => scope::asked_for(input.request.change, test, file),
         Some(_) | None => Ok(()),
     }
 }
 
 /// A doubted test changes only if a quotation proves it wrong.
-pub fn quotes_the_kata(asked: &GateInput<'_>) -> RuleResult {
-    let reason = match asked.request.source {
+pub fn quotes_the_kata(input: &GateInput<'_>) -> RuleResult {
+    let reason = match input.request.source {
         Source::Proven => return Ok(()),
-        _ if !asked.request.finished => return Ok(()),
+        _ if !input.request.finished => return Ok(()),
         Source::Empty => "a test may change only if the kata contradicts it, and `spec_source` is empty",
         Source::Unfounded => {
             "a test may change only if the kata contradicts it, and the text of `spec_source` is not in the kata"
@@ -134,6 +134,6 @@ pub fn quotes_the_kata(asked: &GateInput<'_>) -> RuleResult {
     let next = "quote the sentence of the kata that the test contradicts in `spec_source`, word for word; or send no \
                 edits, and the test stays as it is";
     let refusal = Rule::TestsFrozen.refuse(reason, next);
-    let target = asked.session.machine_state().step().and_then(|step| step.targets.first());
+    let target = input.session.machine_state().step().and_then(|step| step.targets.first());
     Err(target.map_or(refusal.clone(), |test| refusal.about(test)))
 }

@@ -114,13 +114,13 @@ pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         ),
         Cause::Assertion => ("fails", "make it pass with the simplest code; leave out what no test asks for yet"),
     };
-    Rule::RedFirst.refuse(format!("`{target}` {reason}{}", said(message)), next).because(cause).about(target)
+    Rule::RedFirst.refuse(format!("`{target}` {reason}{}", headline_suffix(message)), next).because(cause).about(target)
 }
 
 /// `: ` and the headline, if there is one.
-fn said(message: &str) -> String {
-    let said = headline(message);
-    if said.is_empty() { said } else { format!(": {said}") }
+fn headline_suffix(message: &str) -> String {
+    let text = headline(message);
+    if text.is_empty() { text } else { format!(": {text}") }
 }
 
 /// The first line of a message; a line that ends in a colon is joined with the next ones.
@@ -201,7 +201,7 @@ pub(crate) fn passes(report: &Report, target: &TestId) -> RuleResult {
         Ok((Some(cause @ (Cause::MissingSymbol | Cause::UnrelatedCompileError | Cause::SyntaxError)), message)) => {
             let (reason, next) = unbuilt_green(cause);
             Rule::TargetPasses
-                .refuse(format!("`{target}` {reason}{}", said(&message)), next)
+                .refuse(format!("`{target}` {reason}{}", headline_suffix(&message)), next)
                 .because(cause)
                 .about(target)
         }

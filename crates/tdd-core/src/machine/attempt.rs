@@ -106,13 +106,13 @@ impl Failed {
         let failed_check = judged.check.as_ref().filter(|check| !check.outcome.ok);
         let output = failed_check
             .map(|check| (check.command.clone(), format!("{}{}", check.outcome.stdout, check.outcome.stderr)));
-        let said = output.as_ref().map_or_else(|| messages(&judged.report, &refusal), |(_, said)| said.clone());
+        let details = output.as_ref().map_or_else(|| messages(&judged.report, &refusal), |(_, text)| text.clone());
         let failing: Vec<&TestId> = failing(&judged.report);
         let passed = |id: &&&TestId| before.get(id).is_some_and(|result| result.outcome == TestOutcome::Pass);
         let others = failing.iter().filter(passed).map(|id| (*id).clone()).collect();
         Self {
             reason: format!("{}: {}", refusal.rule, refusal.reason),
-            signature: signature(failing, &format!("{}\n{said}", refusal.rule)),
+            signature: signature(failing, &format!("{}\n{details}", refusal.rule)),
             refusal: Some(refusal),
             others,
             report: auto_test.then(|| judged.report.clone()),
@@ -130,7 +130,7 @@ impl Failed {
         Setback {
             refusal: self.refusal.as_ref(),
             report: self.report.as_ref(),
-            output: self.output.as_ref().map(|(command, said)| (command.as_str(), said.as_str())),
+            output: self.output.as_ref().map(|(command, text)| (command.as_str(), text.as_str())),
             file: self.file.as_ref().map(|(path, text)| (path.as_str(), text.as_str())),
         }
     }
@@ -146,7 +146,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
                 return Ok(Outcome::End(End::OutOfTime { reason, next }));
             }
         };
-        self.note_said(&result);
+        self.note_answer(&result);
         if self.head_moved(start)? {
             return self.take_up_moved_head(start, turn);
         }
@@ -254,7 +254,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(StepContext {
             role: turn.role(),
             step_index: start.step,
-            kata_description: self.told(turn.role()),
+            kata_description: self.framed_brief(turn.role()),
             git_last_commit_msg: last_commit_message,
             git_last_diff: last_diff,
             repo_snapshot_paths: files,
@@ -284,8 +284,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     fn with_complaint(&self, target: Target, turn: &Turn) -> Target {
         match turn {
             Turn::Rethink { mend: true, .. } => {
-                let said = self.complaint.clone().or_else(|| self.last_failure());
-                Target { output: said.unwrap_or_default(), ..target }
+                let complaint = self.complaint.clone().or_else(|| self.last_failure());
+                Target { output: complaint.unwrap_or_default(), ..target }
             }
             Turn::Rethink { mend: false, test } if self.session().machine_state().is_vacuous(test.id()) => {
                 // The failure from before there was any code does not explain why the test is vacuous.
@@ -588,7 +588,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if tests.first().is_none_or(|test| state.had_its_mend(test.id())) {
             return Ok(None);
         }
-        let said = match &judged.check {
+        let complaint = match &judged.check {
             Some(check) if refusal.rule == Rule::CheckPasses => {
                 format!("{}\n{}", check.outcome.stdout, check.outcome.stderr)
             }
@@ -597,7 +597,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             }
             Some(_) | None => return Ok(None),
         };
-        Ok(self.workshop.lies_in_tests(&said).map_err(MachineError::Work)?.then_some(said))
+        Ok(self.workshop.lies_in_tests(&complaint).map_err(MachineError::Work)?.then_some(complaint))
     }
 }
 
@@ -617,7 +617,7 @@ fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
         Turn::Rethink { test, .. } => Some(test.cause()),
         Turn::Red { .. } | Turn::Refactor { .. } | Turn::Task { .. } => None,
     };
-    let said = report.get(id).and_then(|result| match &result.outcome {
+    let message = report.get(id).and_then(|result| match &result.outcome {
         TestOutcome::Fail { message, .. } => Some(message.clone()),
         TestOutcome::Pass => None,
     });
@@ -626,7 +626,7 @@ fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
         id: id.clone(),
         path: id.path().unwrap_or_default().to_owned(),
         cause: cause.unwrap_or(Cause::Assertion),
-        output: said.or_else(|| obstacle.map(|obstacle| obstacle.message.clone())).unwrap_or_default(),
+        output: message.or_else(|| obstacle.map(|obstacle| obstacle.message.clone())).unwrap_or_default(),
     }
 }
 

@@ -35,7 +35,7 @@ pub struct StepLog {
     #[serde(skip)]
     last_plan: String,
     #[serde(skip)]
-    said: Option<StepResult>,
+    last_answer: Option<StepResult>,
     #[serde(skip)]
     message: String,
 }
@@ -187,8 +187,8 @@ impl StepLog {
     }
 
     /// The last answer of an agent.
-    pub fn said(&self) -> Option<&StepResult> {
-        self.said.as_ref()
+    pub fn last_answer(&self) -> Option<&StepResult> {
+        self.last_answer.as_ref()
     }
 
     /// The message of the step's commit.
@@ -215,7 +215,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
                 took: Took::default(),
                 begun: Begun::now(&self.workshop),
                 last_plan: String::new(),
-                said: None,
+                last_answer: None,
                 message: String::new(),
             });
         }
@@ -253,12 +253,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         });
     }
 
-    pub(super) fn note_said(&mut self, said: &StepResult) {
+    pub(super) fn note_answer(&mut self, answer: &StepResult) {
         if let Some(log) = &mut self.log {
-            log.said = Some(said.clone());
+            log.last_answer = Some(answer.clone());
         }
         if let Some(attempt) = self.attempt_log() {
-            said.notes.clone_into(&mut attempt.notes);
+            answer.notes.clone_into(&mut attempt.notes);
         }
     }
 
@@ -271,8 +271,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     pub(super) fn note_judged(&mut self, judged: &Judged) {
         let Some(attempt) = self.attempt_log() else { return };
         attempt.tests = Some(Tests::of(&judged.report));
-        let said = |check: &crate::seam::Checked| format!("{}{}", check.outcome.stdout, check.outcome.stderr);
-        attempt.check = judged.check.as_ref().map(said);
+        let output = |check: &crate::seam::Checked| format!("{}{}", check.outcome.stdout, check.outcome.stderr);
+        attempt.check = judged.check.as_ref().map(output);
         attempt.verdict = judged.worst().map(|verdict| match verdict {
             Verdict::Holds(holding) => format!("holds: {}", holding.reason),
             Verdict::Refused(refusal) => format!("refused: {refusal}"),

@@ -54,7 +54,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// The brief with the role's framing.
-    pub(super) fn told(&self, role: Role) -> String {
+    pub(super) fn framed_brief(&self, role: Role) -> String {
         match self.mandate.framing.get(&role) {
             Some(framing) => format!("{}\n\n{framing}", self.brief().trim_end()),
             None => self.brief().to_owned(),
@@ -90,7 +90,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     pub(super) fn source(&self, turn: &Turn, result: &StepResult) -> Fallible<Source, B, A> {
         let Turn::Rethink { test, mend: false } = turn else { return Ok(Source::Proven) };
         let source = result.spec_source.trim();
-        if quote::is_from(source, &self.told(turn.role())) || self.names_another_file(source, test.id())? {
+        if quote::is_from(source, &self.framed_brief(turn.role())) || self.names_another_file(source, test.id())? {
             return Ok(Source::Proven);
         }
         Ok(if source.is_empty() { Source::Empty } else { Source::Unfounded })

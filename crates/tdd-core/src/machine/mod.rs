@@ -322,13 +322,13 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     fn record(&mut self, events: &[Event]) -> Fallible<(), B, A> {
         self.workshop.ledger().append(events).map_err(|error| MachineError::Work(error.into()))?;
         for event in events {
-            let told = EventContext {
+            let context = EventContext {
                 session: self.workshop.session(),
                 plan: self.log.as_ref().map_or("", StepLog::last_plan),
-                said: self.log.as_ref().and_then(StepLog::said),
+                answer: self.log.as_ref().and_then(StepLog::last_answer),
                 message: self.log.as_ref().map_or("", StepLog::message),
             };
-            self.reporter.event(event, &told);
+            self.reporter.event(event, &context);
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ pub fn gather(messages: &[String], iterating: &Iterating, session: &Session, har
         gone: gone.into_iter().map(|sighting| sighting.test).collect(),
         tests: there,
         existing: regressed,
-        lessons: steps.iter().flat_map(|step| step.said("Lesson:")).collect(),
+        lessons: steps.iter().flat_map(|step| step.labelled("Lesson:")).collect(),
         summary: summary(&steps, iterating),
     }
 }
@@ -125,7 +125,7 @@ impl<'a> Step<'a> {
     }
 
     /// The texts after a label in the rationale.
-    fn said(&self, label: &str) -> Vec<String> {
+    fn labelled(&self, label: &str) -> Vec<String> {
         let behind = |line: &&str| {
             let (start, rest) = line.split_at_checked(label.len())?;
             start.eq_ignore_ascii_case(label).then(|| rest.trim().to_owned())
@@ -142,8 +142,8 @@ impl<'a> Step<'a> {
         let Some(sighting) = tests.get_mut(at) else { return };
         match self.phase {
             Phase::Red => {
-                sighting.spec_source = self.said("Spec source:").join("; ");
-                let target = self.said("Target:").join("; ");
+                sighting.spec_source = self.labelled("Spec source:").join("; ");
+                let target = self.labelled("Target:").join("; ");
                 sighting.notes = if target.is_empty() { self.words.to_owned() } else { target };
             }
             Phase::Green => sighting.target = self.files.join(", "),

@@ -138,12 +138,12 @@ impl Harness {
         entry.test.clone_from(&sighting.test);
         entry.status = sighting.status;
         entry.blocked_reason.clone_from(&sighting.blocked_reason);
-        let said = [
+        let fields = [
             (&mut entry.target, &sighting.target),
             (&mut entry.spec_source, &sighting.spec_source),
             (&mut entry.notes, &sighting.notes),
         ];
-        for (known, new) in said.into_iter().filter(|(_, new)| !new.is_empty()) {
+        for (known, new) in fields.into_iter().filter(|(_, new)| !new.is_empty()) {
             known.clone_from(new);
         }
     }

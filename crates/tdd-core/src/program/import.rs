@@ -85,12 +85,12 @@ impl Table<'_> {
 /// A person's priorities, without comments and placeholders.
 fn priorities(all: &[Section<'_>]) -> String {
     let Some(section) = sections::named(all, &["Current Priorities"]) else { return String::new() };
-    let said = |line: &&&str| {
+    let is_content = |line: &&&str| {
         let line = line.trim();
         let nothing = line.starts_with('*') && line.ends_with('*') && !line.starts_with("* ");
         !(line.starts_with("<!--") || line == "---" || nothing)
     };
-    section.lines.iter().filter(said).copied().collect::<Vec<_>>().join("\n").trim().to_owned()
+    section.lines.iter().filter(is_content).copied().collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// The sections that do not fit into our state.
@@ -147,8 +147,8 @@ fn harness(lines: &[&str]) -> Harness {
 fn entry(title: &str, lines: &[&str]) -> Option<Entry> {
     let (name, generation) = title.split_once('·').unwrap_or((title, ""));
     let generation = generation.trim().trim_start_matches("gen").trim().parse().ok();
-    let (name, said) = with_status(name.trim());
-    let status = field(lines, "Status").and_then(|text| status(&text)).or(said)?;
+    let (name, title_status) = with_status(name.trim());
+    let status = field(lines, "Status").and_then(|text| status(&text)).or(title_status)?;
     Some(Entry {
         test: harness::bare(name.trim_matches('`')),
         status,
@@ -192,7 +192,7 @@ fn past(title: &str, lines: &[&str]) -> Option<Past> {
     let number = rest[..end].parse().ok()?;
     let phase = field(lines, "phase").and_then(|word| Phase::ALL.into_iter().find(|phase| phase.name() == word));
     let fixed = field(lines, "existing_tests_status").is_some_and(|word| word.starts_with("regression"));
-    let said = ["Notes", "Change", "Result"].into_iter().find_map(|name| field(lines, name));
+    let summary = ["Notes", "Change", "Result"].into_iter().find_map(|name| field(lines, name));
     let metric = field(lines, "Metric").unwrap_or_default();
     let existing = if fixed { ExistingTests::RegressionIntroducedAndFixed } else { ExistingTests::AllGreen };
     let overview = Overview {
@@ -205,7 +205,7 @@ fn past(title: &str, lines: &[&str]) -> Option<Past> {
         existing_tests_status: existing,
         metric: metric.split_whitespace().next().and_then(|word| word.parse().ok()),
         commit: field(lines, "Commit").map(CommitId),
-        summary: said.unwrap_or_default(),
+        summary: summary.unwrap_or_default(),
     };
     Some(Past { number, overview })
 }

@@ -185,9 +185,9 @@ fn comment(line: &str, literals: &[Literal]) -> Option<(&'static str, Range<usiz
     let (at, mark) = starts.find(|(at, _)| is_free(*at) && line[..*at].trim_end().ends_with([')', ';']))?;
     let rest = line[at + mark.len()..].trim_start();
     let lower = rest.to_ascii_lowercase();
-    let said = ["should return", "should be", "returns", "return", "gives", "result:", "expected:"];
-    let said = said.iter().find(|said| lower.starts_with(**said)).map_or(0, |said| said.len());
-    let result = line.len() - rest.len() + said;
+    let introductions = ["should return", "should be", "returns", "return", "gives", "result:", "expected:"];
+    let introduction_length = introductions.iter().find(|text| lower.starts_with(**text)).map_or(0, |text| text.len());
+    let result = line.len() - rest.len() + introduction_length;
     let begins = literals.iter().any(|literal| {
         let start = literal.range.start;
         start >= result && line[result..start].chars().all(|c| c.is_whitespace() || matches!(c, '[' | '(' | '{'))

@@ -14,8 +14,8 @@ impl Repo {
     pub(crate) fn identity(&self) -> Option<(String, String)> {
         let config = self.git.config().and_then(|mut config| config.snapshot()).ok()?;
         let find = |variable: &str, key: &str| {
-            let said = std::env::var(variable).ok().or_else(|| config.get_string(key).ok());
-            said.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty())
+            let value = std::env::var(variable).ok().or_else(|| config.get_string(key).ok());
+            value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
         };
         Some((find("GIT_AUTHOR_NAME", "user.name")?, find("GIT_AUTHOR_EMAIL", "user.email")?))
     }

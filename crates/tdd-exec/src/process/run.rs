@@ -242,14 +242,14 @@ impl Supervised {
         let open = [self.control.open, self.stdout.open, self.stderr.open];
         let sources = [self.control.source.as_fd(), self.stdout.source.as_fd(), self.stderr.source.as_fd()];
         // Leave out ended streams: `poll` would always report them as ready.
-        let asked: Vec<usize> = (0..open.len()).filter(|n| open[*n]).collect();
-        let mut polled: Vec<PollFd> = asked.iter().map(|n| PollFd::new(sources[*n], PollFlags::POLLIN)).collect();
+        let indices: Vec<usize> = (0..open.len()).filter(|n| open[*n]).collect();
+        let mut polled: Vec<PollFd> = indices.iter().map(|n| PollFd::new(sources[*n], PollFlags::POLLIN)).collect();
         match poll(&mut polled, timeout(wait)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
         let mut ready = [false; 3];
-        for (n, polled) in asked.into_iter().zip(polled) {
+        for (n, polled) in indices.into_iter().zip(polled) {
             ready[n] = polled.any().unwrap_or(true);
         }
         Ok(ready)

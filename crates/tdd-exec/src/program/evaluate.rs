@@ -42,9 +42,10 @@ impl Evaluator<'_> {
     /// The evaluation's result on a commit, or why it does not count.
     pub(super) fn measure(&self, commit: &CommitId) -> Result<Result<Measured, String>, ProgramError> {
         let finished = self.script(commit, &self.definition.evaluation)?;
-        let said = || evaluation::read(&finished.stdout.text(), self.definition.metric_name.as_deref(), self.strategy);
+        let measured =
+            || evaluation::read(&finished.stdout.text(), self.definition.metric_name.as_deref(), self.strategy);
         Ok(match &finished.exit {
-            Exit::Passed => said(),
+            Exit::Passed => measured(),
             Exit::TimedOut => Err(format!("it took longer than {} minutes", self.definition.timeout_minutes)),
             other => Err(format!("it ended with {other}{}", last_line(&finished))),
         })

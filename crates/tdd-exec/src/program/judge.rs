@@ -43,8 +43,8 @@ impl Worker<'_> {
         let judgement = match iterating.ended {
             Some(StepOutcome::Stopped) | None => {
                 // A pause that is not about a test states its own reason.
-                let said = paused.as_deref().filter(|_| iterating.blocked.is_empty());
-                stopped(iterating, &facts, &state, said.or(session.machine_state().last_failure()))
+                let pause_reason = paused.as_deref().filter(|_| iterating.blocked.is_empty());
+                stopped(iterating, &facts, &state, pause_reason.or(session.machine_state().last_failure()))
             }
             Some(StepOutcome::Done) => self.done(&state),
             Some(StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped) if head == base => {
@@ -70,7 +70,7 @@ impl Worker<'_> {
     ) -> IterationJudged {
         let discarded = judgement.outcome == Outcome::Discarded;
         let new_tests = u32::try_from(facts.new.len()).unwrap_or(u32::MAX);
-        let said = |text: String| judgement.why.iter().cloned().chain([text]).filter(|text| !text.is_empty());
+        let with_reason = |text: String| judgement.why.iter().cloned().chain([text]).filter(|text| !text.is_empty());
         // The tests that a discarded iteration saw exist only in commits that are taken back.
         let (tests, gone) = if discarded { (Vec::new(), Vec::new()) } else { (facts.tests, facts.gone) };
         let overview = Overview {
@@ -83,7 +83,7 @@ impl Worker<'_> {
             existing_tests_status: facts.existing,
             metric: judgement.metric,
             commit: (head != base).then(|| head.clone()),
-            summary: said(facts.summary).collect::<Vec<_>>().join("; "),
+            summary: with_reason(facts.summary).collect::<Vec<_>>().join("; "),
         };
         let iteration = Iteration { overview, tests, gone, lessons: facts.lessons };
         IterationJudged {

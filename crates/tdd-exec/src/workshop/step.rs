@@ -275,13 +275,13 @@ impl StepWorkshop for ProjectWorkshop {
         self.digest_in(&self.span.base, test)
     }
 
-    fn lies_in_tests(&self, said: &str) -> Result<bool, WorkError> {
+    fn lies_in_tests(&self, output: &str) -> Result<bool, WorkError> {
         let sources = self.subject()?;
         let (language, project) = self.language_and_project();
         let is_test = |place: complaint::Place<'_>| {
             language.is_test_line(project, &project.repository_path(place.path), place.line, &sources)
         };
-        Ok(complaint::only_in_tests(said, is_test))
+        Ok(complaint::only_in_tests(output, is_test))
     }
 
     fn spent_on_commands(&self) -> Duration {

@@ -36,9 +36,9 @@ const MAX_LISTED: usize = 5;
 
 impl ProjectWorkshop {
     /// The tests that a change of this kind is for: the named ones, else those it adds or makes pass.
-    pub fn targets(&mut self, kind: Kind, asked: &[String], change: &Change) -> Result<Targets, WorkError> {
-        if !asked.is_empty() {
-            return self.named_targets(kind, asked, change);
+    pub fn targets(&mut self, kind: Kind, names: &[String], change: &Change) -> Result<Targets, WorkError> {
+        if !names.is_empty() {
+            return self.named_targets(kind, names, change);
         }
         let new: Vec<TestId> = change.new_demands().map(|test| test.id.clone()).collect();
         if kind == Kind::Green && new.is_empty() {
@@ -91,10 +91,10 @@ impl ProjectWorkshop {
         Ok(tests.iter().filter(leads).cloned().collect())
     }
 
-    fn named_targets(&self, kind: Kind, asked: &[String], change: &Change) -> Result<Targets, WorkError> {
+    fn named_targets(&self, kind: Kind, names: &[String], change: &Change) -> Result<Targets, WorkError> {
         let sources = self.subject()?;
         let mut targets = Vec::new();
-        for text in asked {
+        for text in names {
             let is_there = |path: &str| sources.files().iter().any(|file| file == path);
             let text = &project::relative_to_root(&self.site.user_paths, self.site.repo.root(), text, is_there);
             let found = if is_there(text) {
@@ -143,10 +143,10 @@ impl ProjectWorkshop {
         }
         let brought = self.last_brought(file)?;
         let came: Vec<TestId> = all.iter().filter(|id| brought.contains(id)).cloned().collect();
-        let asked = if came.is_empty() { all } else { came };
+        let candidates = if came.is_empty() { all } else { came };
         let before = self.baseline()?;
-        let red: Vec<TestId> = asked.iter().filter(|id| before.get(id) != Some(&None)).cloned().collect();
-        Ok(Targets::Tests(if red.is_empty() { asked } else { red }))
+        let red: Vec<TestId> = candidates.iter().filter(|id| before.get(id) != Some(&None)).cloned().collect();
+        Ok(Targets::Tests(if red.is_empty() { candidates } else { red }))
     }
 
     /// The test with this id, or the only test with this name.

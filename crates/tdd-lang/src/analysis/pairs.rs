@@ -91,13 +91,13 @@ pub(crate) fn item_changes<'a, S: Ord + Clone>(
     let changed = changed.map(|(_, after)| (after, ItemFate::Changed));
     let gone = gone.iter().filter(|item| !item.of_test).map(|item| (item, ItemFate::Removed));
     let new = new.iter().filter(|item| !item.of_test).map(|item| (item, ItemFate::Added));
-    let told = changed.chain(gone).chain(new).map(|(item, fate)| ItemChange {
+    let item_changes = changed.chain(gone).chain(new).map(|(item, fate)| ItemChange {
         path: item.path.to_owned(),
         item: item.label.to_owned(),
         line: item.line,
         fate,
     });
-    let mut found: Vec<_> = told.collect();
+    let mut found: Vec<_> = item_changes.collect();
     found.sort_by(|one, other| (&one.path, one.line, &one.item).cmp(&(&other.path, other.line, &other.item)));
     found
 }

@@ -153,7 +153,7 @@ fn test_signs<L>(
         subjects: code.subjects(tree, node, test, &made),
         samples,
         reaches: code.reached(&at, |file, item| (finder.runs_before)(path, file, item)),
-        asks: code.asked(calls.into_iter()),
+        asks: code.places_of(calls.into_iter()),
         at,
     })
 }
@@ -175,12 +175,12 @@ fn production<L>(finder: &SignFinder<'_, L>, tree: &Tree<'_, L>, path: &str, sou
 /// The sample of a comparison: the literals of the sides that ask production, and those of the sides with the expected
 /// value. `None` if either has none.
 pub(crate) fn sample<L: IntoIterator<Item = String>>(
-    asked: Vec<usize>,
+    calling: Vec<usize>,
     expected: Vec<usize>,
     literals: impl Fn(usize) -> L,
 ) -> Option<Sample> {
     let all = |sides: Vec<usize>| sides.into_iter().flat_map(&literals).collect::<BTreeSet<_>>();
-    let sample = Sample { inputs: all(asked), expected: all(expected) };
+    let sample = Sample { inputs: all(calling), expected: all(expected) };
     (!sample.inputs.is_empty() && !sample.expected.is_empty()).then_some(sample)
 }
 
@@ -192,8 +192,8 @@ pub(crate) fn sample_of(
     literal: fn(&FlatTree<'_>, usize) -> Option<String>,
 ) -> Option<Sample> {
     let has_call = |side: &usize| tree.subtree(*side).any(|at| calls.contains(&tree.kind(at)));
-    let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
-    sample(asked, expected, |side| literals(tree, side, literal))
+    let (calling, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
+    sample(calling, expected, |side| literals(tree, side, literal))
 }
 
 /// The literals inside a node.

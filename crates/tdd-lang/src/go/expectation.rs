@@ -190,7 +190,7 @@ pub(super) fn false_assertions(tree: &Tree<'_>, node: usize) -> Vec<(String, Str
         return vec![failing(called(tree, node))];
     }
     let words = tree.named(node, "function");
-    let told = match called(tree, node) {
+    let arguments = match called(tree, node) {
         "Equal" | "EqualValues" | "Exactly" | "Greater" => "(t, 1, 2)",
         "NotEqual" | "Less" => "(t, 1, 1)",
         "True" => "(t, false)",
@@ -201,7 +201,7 @@ pub(super) fn false_assertions(tree: &Tree<'_>, node: usize) -> Vec<(String, Str
         "NotContains" => "(t, \"a\", \"a\")",
         _ => return Vec::new(),
     };
-    vec![(words.to_owned(), format!("{words}{told}"))]
+    vec![(words.to_owned(), format!("{words}{arguments}"))]
 }
 
 fn failing(name: &str) -> (String, String) {

@@ -9,19 +9,19 @@ use crate::analysis::steering::{changed, frozen};
 /// What changed between two texts of a runner configuration file.
 pub(super) fn compare(path: &str, before: &str, after: &str) -> Vec<SteeringChange> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let told = |what: String, free: bool| changed(path, what, free);
+    let change = |what: String, free: bool| changed(path, what, free);
     match name {
         "go.mod" => {
             let (old, new) = (directives(before), directives(after));
-            let gone = old.difference(&new).map(|line| told(format!("`{line}`"), /* free */ false));
-            let added = new.difference(&old).map(|line| told(format!("`{line}`"), is_new_requirement(line, &old)));
+            let gone = old.difference(&new).map(|line| change(format!("`{line}`"), /* free */ false));
+            let added = new.difference(&old).map(|line| change(format!("`{line}`"), is_new_requirement(line, &old)));
             gone.chain(added).collect()
         }
         // Each line pins a module's content; an additional line is an additional module.
         "go.sum" => {
             let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
             let (old, new) = (lines(before), lines(after));
-            let changed = (old != new).then(|| told("its lines".to_owned(), old.is_subset(&new)));
+            let changed = (old != new).then(|| change("its lines".to_owned(), old.is_subset(&new)));
             changed.into_iter().collect()
         }
         _ if before == after => Vec::new(),

@@ -147,15 +147,15 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
 fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
     let mut found = Vec::new();
     for inner in tree.subtree(node) {
-        let (asked, expected) = match tree.kind(inner) {
+        let (calling, expected) = match tree.kind(inner) {
             "if_statement" => {
                 let Some(condition) = tree.child(inner, "condition") else { continue };
                 let sides: Vec<usize> =
                     ["left", "right"].into_iter().filter_map(|side| tree.child(condition, side)).collect();
                 let has_call = |side: &usize| tree.subtree(*side).any(|at| tree.kind(at) == "call_expression");
-                let (mut asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
-                asked.extend(tree.child(inner, "initializer"));
-                (asked, expected)
+                let (mut calling, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
+                calling.extend(tree.child(inner, "initializer"));
+                (calling, expected)
             }
             "call_expression" if called(tree, inner).starts_with("Equal") => {
                 let list = tree.child(inner, "arguments");
@@ -165,7 +165,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
             }
             _ => continue,
         };
-        found.extend(sample(asked, expected, |side| literals(tree, side, literal)));
+        found.extend(sample(calling, expected, |side| literals(tree, side, literal)));
     }
     found
 }

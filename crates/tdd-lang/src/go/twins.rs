@@ -77,9 +77,9 @@ impl Writer<'_, '_> {
 
     /// Adds a test with a false assertion for each kind of assertion in the test.
     fn false_assertions(&mut self, test: &TestItem, testing: &str) -> Vec<(String, TestId)> {
-        let told =
+        let assertions =
             one_false_assertion_each(self.nodes(test).into_iter().flat_map(|node| false_assertions(self.tree, node)));
-        told.into_iter().map(|(name, text)| (name, self.control(testing, &text))).collect()
+        assertions.into_iter().map(|(name, text)| (name, self.control(testing, &text))).collect()
     }
 
     fn altered(&mut self, test: &TestItem, mode: AlterationMode, printing: &str) -> Option<Vec<Twin>> {
@@ -142,14 +142,14 @@ impl Writer<'_, '_> {
             };
             names.filter_map(other).collect()
         };
-        let mut said = Vec::new();
+        let mut negated = Vec::new();
         for (helper, other) in &others {
             let inner = tree.child(*helper, "body").map(|body| assertions(tree, body)).unwrap_or_default();
             let find = |span: &Range<usize>| tree.subtree(*helper).find(|node| tree.range(*node) == *span);
             let nodes: Vec<usize> = inner.iter().filter_map(|assertion| find(&assertion.span)).collect();
             let mut edits = negations(tree, *helper, &nodes);
             if !edits.is_empty() {
-                said.push(format!("`{}`", tree.named(*helper, "name")));
+                negated.push(format!("`{}`", tree.named(*helper, "name")));
             }
             let is_free = |range: &Range<usize>, edits: &Edits| {
                 edits.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start)
@@ -161,11 +161,11 @@ impl Writer<'_, '_> {
             }
             self.write(*helper, other, edits)?;
         }
-        if said.is_empty() {
+        if negated.is_empty() {
             return Some(Vec::new());
         }
         let (name, id) = self.copy(renamed(self.function))?;
-        let what = format!("asserts the opposite in {}", said.join(", "));
+        let what = format!("asserts the opposite in {}", negated.join(", "));
         Some(vec![Twin { name, id, line: tree.line(self.function), what, probe: None }])
     }
 

@@ -71,7 +71,7 @@ impl Reading<'_> {
         let [_, run, report] = self.finished.as_slice() else {
             return self.nothing(Cause::UnknownOutput, "it was not run to its end".to_owned(), &known);
         };
-        let said = || tail(&format!("{}{}", run.stdout.text(), run.stderr.text()));
+        let output = || tail(&format!("{}{}", run.stdout.text(), run.stderr.text()));
         let stopped = match &run.exit {
             Exit::Passed | Exit::Failed(_) => None,
             Exit::TimedOut => Some(Cause::Timeout),
@@ -79,15 +79,15 @@ impl Reading<'_> {
             Exit::NotStarted(_) | Exit::Interrupted => Some(Cause::RunnerMissing),
         };
         if let Some(cause) = stopped {
-            return self.nothing(cause, said(), &known);
+            return self.nothing(cause, output(), &known);
         }
         let (Exit::Passed, 0) = (&report.exit, report.stdout.dropped) else {
-            let message = format!("it wrote no report to `ci.junit`\n{}", said());
+            let message = format!("it wrote no report to `ci.junit`\n{}", output());
             return self.nothing(Cause::UnknownOutput, message, &known);
         };
         match read::cases(&report.stdout.text()) {
             Err(error) => {
-                self.nothing(Cause::UnknownOutput, format!("its report cannot be read: {error}\n{}", said()), &known)
+                self.nothing(Cause::UnknownOutput, format!("its report cannot be read: {error}\n{}", output()), &known)
             }
             Ok(cases) => self.agreed(&cases, &known, &run.exit),
         }
@@ -110,8 +110,8 @@ impl Reading<'_> {
                     Outcome::Fail { cause: Cause::TargetNotFound, message: format!("the report has no `{id}`") };
                 TestResult::new(id.clone(), outcome, 0)
             };
-            let asked = ids.iter().map(|id| report.get(id).cloned().unwrap_or_else(|| missing(id)));
-            report = Report::new(asked.collect::<Vec<_>>(), report.obstacles().to_vec());
+            let results = ids.iter().map(|id| report.get(id).cloned().unwrap_or_else(|| missing(id)));
+            report = Report::new(results.collect::<Vec<_>>(), report.obstacles().to_vec());
         }
         report
     }

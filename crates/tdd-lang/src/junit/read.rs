@@ -46,9 +46,9 @@ pub(super) fn cases(xml: &str) -> Result<Vec<Case>, String> {
 fn counted(suite: Node<'_, '_>) -> Result<(), String> {
     let found = suite.descendants().filter(|node| node.has_tag_name("testcase")).count();
     match suite.attribute("tests").map(str::parse::<usize>) {
-        Some(Ok(said)) if said != found => {
+        Some(Ok(declared)) if declared != found => {
             let name = suite.attribute("name").unwrap_or_default();
-            Err(format!("the suite `{name}` says that it has {said} tests, and lists {found}"))
+            Err(format!("the suite `{name}` says that it has {declared} tests, and lists {found}"))
         }
         _ => Ok(()),
     }
@@ -72,10 +72,10 @@ fn case(node: Node<'_, '_>) -> Result<Case, String> {
 
 /// The worst outcome that the report has for a test.
 fn fate(node: Node<'_, '_>) -> Fate {
-    let said = |tag: &str| node.children().find(|child| child.has_tag_name(tag)).map(words);
-    let failed = said("failure").map(Fate::Failed);
-    let broke = || said("error").map(Fate::Broke);
-    let skipped = || said("skipped").map(Fate::Skipped);
+    let message_in = |tag: &str| node.children().find(|child| child.has_tag_name(tag)).map(words);
+    let failed = message_in("failure").map(Fate::Failed);
+    let broke = || message_in("error").map(Fate::Broke);
+    let skipped = || message_in("skipped").map(Fate::Skipped);
     failed.or_else(broke).or_else(skipped).unwrap_or(Fate::Passed)
 }
 

@@ -230,21 +230,21 @@ fn root_of(folder: &str) -> String {
 
 /// What became of a copy: the program writes its name, and a word for each time that it ran.
 fn outcome(name: &str, finished: &Finished) -> Outcome {
-    let said = || last_words(finished);
+    let message = || last_words(finished);
     let text = finished.stdout.text();
     // The last of several processes counts: it is not started if one before it fails.
-    let told = text.lines().rev().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    match (&finished.exit, told) {
+    let verdict = text.lines().rev().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    match (&finished.exit, verdict) {
         (Exit::TimedOut, _) => failure(Cause::Timeout, "it did not end in time"),
         (Exit::Passed, Some("pass" | "pass pass")) => Outcome::Pass,
         (_, Some("pass fail")) => {
-            failure(Cause::Assertion, format!("it passes once, and fails when it is run again\n{}", said()))
+            failure(Cause::Assertion, format!("it passes once, and fails when it is run again\n{}", message()))
         }
-        (_, Some("fail")) => failure(Cause::Assertion, said()),
-        (_, Some("rigged")) => failure(Cause::Disarmed, said()),
-        (_, Some("error")) => failure(Cause::UnrelatedFailure, said()),
-        (_, Some("skip")) => failure(Cause::Skipped, said()),
-        (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", said())),
+        (_, Some("fail")) => failure(Cause::Assertion, message()),
+        (_, Some("rigged")) => failure(Cause::Disarmed, message()),
+        (_, Some("error")) => failure(Cause::UnrelatedFailure, message()),
+        (_, Some("skip")) => failure(Cause::Skipped, message()),
+        (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", message())),
     }
 }
 

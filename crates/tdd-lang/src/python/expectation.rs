@@ -176,7 +176,7 @@ pub(super) fn false_assertion(tree: &Tree<'_>, node: usize) -> Option<(String, S
     }
     let name = called(tree, node);
     let words = tree.text(tree.child(node, "function")?);
-    let told = match name {
+    let arguments = match name {
         "assertEqual" | "assertIs" | "assertAlmostEqual" | "assertGreater" => "(1, 2)",
         "assertCountEqual" | "assertSequenceEqual" | "assertListEqual" => "([1], [2])",
         "assertDictEqual" => "({1: 1}, {1: 2})",
@@ -193,7 +193,7 @@ pub(super) fn false_assertion(tree: &Tree<'_>, node: usize) -> Option<(String, S
         }
         _ => return None,
     };
-    Some((name.to_owned(), format!("{words}{told}")))
+    Some((name.to_owned(), format!("{words}{arguments}")))
 }
 
 fn text<'a>(tree: &Tree<'a>, range: &Range<usize>, node: usize) -> &'a str {

@@ -48,8 +48,8 @@ pub(super) fn requirements(name: &str, text: &str) -> String {
     let found = flat(&text.parse::<toml::Table>().unwrap_or_default());
     let wanted =
         found.into_iter().filter(|(key, _)| key.contains("dependencies") || key.starts_with("dependency-groups"));
-    let said = wanted.map(|(key, value)| format!("{} {value:?}", key.rsplit('.').next().unwrap_or_default()));
-    said.collect::<Vec<_>>().join("\n")
+    let lines = wanted.map(|(key, value)| format!("{} {value:?}", key.rsplit('.').next().unwrap_or_default()));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn is_toml(name: &str) -> bool {

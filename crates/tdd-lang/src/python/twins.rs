@@ -87,9 +87,9 @@ impl Writer<'_, '_> {
 
     /// Adds a test with a false assertion for each kind of assertion in the test.
     fn false_assertions(&mut self) -> Vec<(String, TestId)> {
-        let told =
+        let assertions =
             one_false_assertion_each(self.assertions().into_iter().filter_map(|node| false_assertion(self.tree, node)));
-        told.into_iter().map(|(name, text)| (name, self.control(&text))).collect()
+        assertions.into_iter().map(|(name, text)| (name, self.control(&text))).collect()
     }
 
     fn altered(&mut self, mode: AlterationMode, never: &str) -> Option<Vec<Twin>> {

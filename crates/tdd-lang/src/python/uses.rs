@@ -241,11 +241,11 @@ fn register(tree: &Tree<'_>, nodes: &Range<usize>, role: &mut Role) {
         return;
     }
     for decorator in tree.children(statement).filter(|child| tree.kind(*child) == "decorator") {
-        let Some(said) = tree.parts(decorator).next() else { continue };
-        let function = tree.child(said, "function").unwrap_or(said);
+        let Some(expression) = tree.parts(decorator).next() else { continue };
+        let function = tree.child(expression, "function").unwrap_or(expression);
         let text = tree.text(function);
         let (root, last) = (text.split('.').next().unwrap_or(text), text.rsplit('.').next().unwrap_or(text));
-        let is_bare = tree.kind(said) == "identifier";
+        let is_bare = tree.kind(expression) == "identifier";
         if WRAPPING.contains(&last) || is_bare && !registers(tree, root) {
             continue;
         }

@@ -241,7 +241,7 @@ fn ended_by_itself(text: &str) -> bool {
     let how = text.strip_prefix("Test executable failed (").and_then(|text| text.split_once(")."));
     match how {
         Some(("exit status: 101", _)) => false,
-        Some(("exit status: 1", said)) => !said.contains("\nError: "),
+        Some(("exit status: 1", output)) => !output.contains("\nError: "),
         Some(_) => true,
         None => false,
     }

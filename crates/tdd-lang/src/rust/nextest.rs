@@ -136,12 +136,12 @@ fn without_expressions(choose: &[String]) -> Vec<String> {
 
 /// Reads the list; binaries are identified by their executable.
 pub(crate) fn read_list(finished: &Finished, binaries: &[Binary]) -> Result<Listing, BadList> {
-    let said = finished.stderr.text();
-    if finished.exit != Exit::Passed && said.contains("no such command: `nextest`") {
+    let stderr = finished.stderr.text();
+    if finished.exit != Exit::Passed && stderr.contains("no such command: `nextest`") {
         return Err(BadList::Missing);
     }
     if finished.exit != Exit::Passed {
-        return Err(BadList::Failed(finished.exit.clone(), shorten(said.trim(), MAX_MESSAGE)));
+        return Err(BadList::Failed(finished.exit.clone(), shorten(stderr.trim(), MAX_MESSAGE)));
     }
     let value: Value = serde_json::from_str(finished.stdout.text().trim()).map_err(|_| BadList::Unreadable)?;
     let suites = value.get("rust-suites").and_then(Value::as_object).ok_or(BadList::Unreadable)?;
@@ -181,13 +181,13 @@ fn tests_of(suite: &Value, root: &str) -> Option<Vec<Listed>> {
 
 /// Every listed test with its result, and what is wrong with the report as a whole.
 pub(crate) fn read_run(finished: &Finished, listing: &Listing) -> (BTreeMap<Key, Ended>, Option<(Cause, String)>) {
-    let told = NextestEvents::read(&events(&finished.stdout.text()));
+    let events = NextestEvents::read(&events(&finished.stdout.text()));
     let mut all = BTreeMap::new();
     for test in &listing.tests {
-        let ended = told.of(test).unwrap_or_else(|| silence(test, finished));
+        let ended = events.of(test).unwrap_or_else(|| silence(test, finished));
         all.insert((test.root.clone(), test.name.clone()), ended);
     }
-    (all, trouble(finished, &told))
+    (all, trouble(finished, &events))
 }
 
 /// The results by test, from the events.
@@ -200,15 +200,15 @@ struct NextestEvents {
 
 impl NextestEvents {
     fn read(events: &[Value]) -> Self {
-        let mut told = Self::default();
+        let mut results = Self::default();
         for event in events {
             // An incomplete event is ignored, and its test counts as unreported.
             let _ = match text_of(event, "type") {
-                Some("suite") => told.suite(event),
-                _ => told.test(event),
+                Some("suite") => results.suite(event),
+                _ => results.test(event),
             };
         }
-        told
+        results
     }
 
     fn suite(&mut self, event: &Value) -> Option<()> {
@@ -292,16 +292,16 @@ fn fail(cause: Cause, message: String) -> Ended {
     Ended { outcome: Outcome::Fail { cause, message }, duration_ms: 0 }
 }
 
-fn trouble(finished: &Finished, told: &NextestEvents) -> Option<(Cause, String)> {
-    let said = || shorten(finished.stderr.text().trim(), MAX_MESSAGE);
+fn trouble(finished: &Finished, events: &NextestEvents) -> Option<(Cause, String)> {
+    let stderr = || shorten(finished.stderr.text().trim(), MAX_MESSAGE);
     let agrees = match &finished.exit {
-        Exit::Passed => !told.any_failed(),
-        Exit::Failed(100) => told.any_failed(),
+        Exit::Passed => !events.any_failed(),
+        Exit::Failed(100) => events.any_failed(),
         // The tests already have their results.
         Exit::TimedOut => true,
         Exit::Failed(_) | Exit::Signalled(_) | Exit::Interrupted | Exit::NotStarted(_) => false,
     };
-    (!agrees).then(|| (Cause::UnknownOutput, format!("{}\n{}", finished.exit, said())))
+    (!agrees).then(|| (Cause::UnknownOutput, format!("{}\n{}", finished.exit, stderr())))
 }
 
 #[cfg(test)]

@@ -72,12 +72,12 @@ fn members(project: &Project, manifests: &[Manifest]) -> Vec<String> {
     }
     members.extend(manifests.iter().filter(|other| root.has_member(other)).map(|member| member.folder.clone()));
     // Path dependencies of a member are members too.
-    let mut asked = 0;
-    while let Some(folder) = members.get(asked) {
+    let mut visited = 0;
+    while let Some(folder) = members.get(visited) {
         let named = manifests.iter().find(|manifest| manifest.folder == *folder).map(Manifest::path_dependencies);
         let new: Vec<String> = named.into_iter().flatten().filter(|folder| !members.contains(folder)).collect();
         members.extend(new);
-        asked += 1;
+        visited += 1;
     }
     members
 }

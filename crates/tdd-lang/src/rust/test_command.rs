@@ -99,9 +99,9 @@ impl TestCommand {
 
     /// The target triples that the tests may be built for: the requested ones, and those this machine may have.
     pub fn triples(&self) -> impl Iterator<Item = String> {
-        let asked = self.build.windows(2).filter(|pair| pair[0] == "--target").map(|pair| pair[1].clone());
+        let requested = self.build.windows(2).filter(|pair| pair[0] == "--target").map(|pair| pair[1].clone());
         let own = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"];
-        asked.chain(own.map(|system| format!("{}-{system}", std::env::consts::ARCH)))
+        requested.chain(own.map(|system| format!("{}-{system}", std::env::consts::ARCH)))
     }
 }
 

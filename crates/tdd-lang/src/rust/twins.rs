@@ -125,10 +125,10 @@ impl Writer<'_> {
     /// One failing control test for each macro with which the test asserts.
     fn false_assertions(&mut self, test: &TestItem) -> Option<Vec<(String, TestId)>> {
         let texts = test.assertions.iter().filter_map(|assertion| self.source.get(assertion.span.clone()));
-        let mut told: Vec<(String, String)> = texts.filter_map(false_assertion).collect();
-        told.sort();
-        told.dedup();
-        told.into_iter().map(|(name, text)| Some((name, self.control(&text)?.1))).collect()
+        let mut assertions: Vec<(String, String)> = texts.filter_map(false_assertion).collect();
+        assertions.sort();
+        assertions.dedup();
+        assertions.into_iter().map(|(name, text)| Some((name, self.control(&text)?.1))).collect()
     }
 
     fn asserting(&mut self, test: &TestItem) -> Vec<Twin> {

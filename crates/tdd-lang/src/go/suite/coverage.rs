@@ -24,13 +24,13 @@ pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Opt
     }
     let project = project.clone();
     let paths: Vec<String> = paths.iter().filter(|path| owns(path)).cloned().collect();
-    Some(measuring(Box::new(suite), move |said, sources| read(said, &project, &paths, sources)))
+    Some(measuring(Box::new(suite), move |runs, sources| read(runs, &project, &paths, sources)))
 }
 
-fn read(said: &[Finished], project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
+fn read(runs: &[Finished], project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
     let manifest = sources.read(&join(&project.root, "go.mod")).unwrap_or_default();
     let module = module_path(&manifest).ok_or("`go.mod` does not name its module")?;
-    let text = said.first().map(|run| run.stdout.text()).unwrap_or_default();
+    let text = runs.first().map(|run| run.stdout.text()).unwrap_or_default();
     if !text.lines().any(|line| line.starts_with("mode: ")) {
         return Err("go test wrote no profile".to_owned());
     }

@@ -111,10 +111,10 @@ impl GoEnvironment {
             .collect::<Result<_, _>>()
             .map_err(|_| Obstacle::new("go", Cause::UnknownOutput, last_words(list)))?;
         if listed.is_empty() && list.exit != Exit::Passed {
-            let said = last_words(list);
-            let too_old = said.contains("requires go >=") || said.contains("toolchain not available");
+            let message = last_words(list);
+            let too_old = message.contains("requires go >=") || message.contains("toolchain not available");
             let cause = if too_old { Cause::RunnerMissing } else { Cause::LoadFailure };
-            return Err(Obstacle::new("go.mod", cause, said));
+            return Err(Obstacle::new("go.mod", cause, message));
         }
         Ok(Self {
             go: format!("{}/bin/go", env.root),

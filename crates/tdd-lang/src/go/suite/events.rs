@@ -60,7 +60,7 @@ impl PackageRun {
             let mut lines = self.parts(name).flat_map(|(_, case)| case.output.lines());
             let panicked = lines.any(|line| line.starts_with("panic: "));
             // The output of a parallel test may be attributed to another one.
-            let is_silent = self.side_by_side && self.said(name).is_empty();
+            let is_silent = self.side_by_side && self.output_of(name).is_empty();
             !at_end && case.end == Some(End::Fail) && (panicked || is_silent)
         };
         let tests = self.cases.iter().filter(|(name, _)| !name.contains('/'));
@@ -88,16 +88,16 @@ impl PackageRun {
     }
 
     /// The output of a test and its subtests, without the runner's own lines.
-    pub fn said(&self, name: &str) -> String {
-        let mut said = String::new();
+    pub fn output_of(&self, name: &str) -> String {
+        let mut output = String::new();
         for (part, case) in self.parts(name) {
             let lines = case.output.lines().filter(|line| !is_frame(line));
             let text = lines.map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
             if !text.is_empty() {
-                said += &if part == name { format!("{text}\n") } else { format!("{part}:\n{text}\n") };
+                output += &if part == name { format!("{text}\n") } else { format!("{part}:\n{text}\n") };
             }
         }
-        said.trim_end().to_owned()
+        output.trim_end().to_owned()
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
         );
         let package = &run.packages["a"];
         assert_eq!(package.in_flight(), ["TestB"]);
-        assert_eq!(package.said("TestB"), "TestB/x:\nsignal: killed");
+        assert_eq!(package.output_of("TestB"), "TestB/x:\nsignal: killed");
         assert!(!package.is_complete());
         assert_eq!(run.strays, ["go: a warning"]);
     }

@@ -31,7 +31,7 @@ struct Share<'s> {
     at: usize,
     package: &'s PackageRun,
     /// The tests that the call was to run.
-    asked: Vec<String>,
+    names: Vec<String>,
     /// Whether the call was to run only one test.
     is_alone: bool,
 }
@@ -55,8 +55,8 @@ impl RunState {
                     self.calls.push(GoTestCall::All);
                 }
             }
-            Selection::Only(asked) => {
-                for id in asked {
+            Selection::Only(selected) => {
+                for id in selected {
                     let Some((test, part)) = self.ids.get(id) else { continue };
                     let of = |package: &Package| package.files.contains(&test.path);
                     let Some(at) = self.environment.packages.iter().position(of) else { continue };
@@ -90,9 +90,9 @@ impl RunState {
         }
         let run = Run::read(&finished.stdout.text());
         if run.packages.is_empty() {
-            let said = last_words(finished);
+            let message = last_words(finished);
             let cause = if finished.exit == Exit::Passed { Cause::UnknownOutput } else { Cause::LoadFailure };
-            return Err(Obstacle::new("go test", cause, said));
+            return Err(Obstacle::new("go test", cause, message));
         }
         let all_is_well = run.packages.values().all(|package| package.end != Some(End::Fail));
         if all_is_well != (finished.exit == Exit::Passed) && finished.exit != Exit::TimedOut {
@@ -104,13 +104,13 @@ impl RunState {
             return Ok(());
         }
         for at in 0..self.environment.packages.len() {
-            let (asked, is_alone) = match call {
+            let (names, is_alone) = match call {
                 GoTestCall::Tests(of, _) if *of != at => continue,
                 GoTestCall::Tests(_, names) => (names.clone(), names.len() == 1),
                 GoTestCall::All | GoTestCall::Part(..) => (self.open[at].iter().cloned().collect(), false),
             };
             if let Some(package) = run.packages.get(&self.environment.packages[at].import) {
-                let part = Share { at, package, asked, is_alone };
+                let part = Share { at, package, names, is_alone };
                 self.read_package(&part, &run, diagnosis, project);
             }
         }
@@ -120,8 +120,8 @@ impl RunState {
     fn read_package(&mut self, share: &Share<'_>, run: &Run, diagnosis: &Diagnosis<'_>, project: &Project) {
         let Share { at, package, .. } = *share;
         if let Some(failed) = &package.failed_build {
-            let said = run.builds.get(failed).map(String::as_str).unwrap_or_default();
-            self.unbuilt(at, said, diagnosis, project);
+            let output = run.builds.get(failed).map(String::as_str).unwrap_or_default();
+            self.unbuilt(at, output, diagnosis, project);
             return;
         }
         let in_flight = package.in_flight();
@@ -129,10 +129,10 @@ impl RunState {
         let is_whole = package.is_complete() && run.canary.as_ref().is_none_or(has_canary);
         if !is_whole && in_flight.is_empty() {
             // Without the canary, the results may be forged.
-            self.report_incomplete(at, package, &share.asked);
+            self.report_incomplete(at, package, &share.names);
             return;
         }
-        for name in share.asked.iter().filter(|name| !in_flight.contains(&name.as_str())) {
+        for name in share.names.iter().filter(|name| !in_flight.contains(&name.as_str())) {
             if package.cases.get(name).is_some_and(|case| case.end.is_some()) {
                 let (outcome, millis) = ended(package, name);
                 self.settle(at, name, outcome, millis);
@@ -147,7 +147,7 @@ impl RunState {
 
     /// The tests of a share that have no result yet.
     fn left(&self, share: &Share<'_>) -> Vec<String> {
-        share.asked.iter().filter(|name| self.open[share.at].contains(*name)).cloned().collect()
+        share.names.iter().filter(|name| self.open[share.at].contains(*name)).cloned().collect()
     }
 
     /// Settles a package whose binary ran to its end: tests that it did not report were not found.
@@ -159,8 +159,8 @@ impl RunState {
         }
         let failed = package.cases.values().any(|case| case.end == Some(End::Fail));
         if package.end == Some(End::Fail) && !failed {
-            let said = package.output.trim();
-            let message = shorten(format!("its tests passed, but its process failed: {said}"));
+            let output = package.output.trim();
+            let message = shorten(format!("its tests passed, but its process failed: {output}"));
             self.results.add_obstacle(Obstacle::new(
                 self.environment.packages[at].import.clone(),
                 Cause::Crash,
@@ -193,43 +193,43 @@ impl RunState {
         is_alone: bool,
         diagnosis: &Diagnosis<'_>,
     ) {
-        let said = package.said(name);
+        let output = package.output_of(name);
         let others: f64 = package.cases.values().map(|case| case.seconds).sum();
-        let timed_out = is_timeout(&said);
+        let timed_out = is_timeout(&output);
         if timed_out && !is_alone && others > 1.0 {
             // Other tests may have used up its time.
             self.calls.push(GoTestCall::Tests(at, vec![name.to_owned()]));
             return;
         }
-        let cause = cause_of_death(&said, &self.environment.root, diagnosis);
-        self.settle(at, name, failure(cause, shorten(said)), 0);
+        let cause = cause_of_death(&output, &self.environment.root, diagnosis);
+        self.settle(at, name, failure(cause, shorten(output)), 0);
     }
 
     /// Handles a process that ended before any test, between two tests, or without running our canary.
     fn report_incomplete(&mut self, at: usize, package: &PackageRun, left: &[String]) {
         let tests: Vec<TestId> = left.iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
         self.open[at].retain(|name| !left.contains(name));
-        let said = package.output.trim();
-        let message = shorten(format!("its process ended before its report was complete\n{said}"));
-        let cause = if said.contains("panic: ") { Cause::LoadFailure } else { Cause::Crash };
+        let output = package.output.trim();
+        let message = shorten(format!("its process ended before its report was complete\n{output}"));
+        let cause = if output.contains("panic: ") { Cause::LoadFailure } else { Cause::Crash };
         let subject = self.environment.packages[at].import.clone();
         self.results.add_obstacle(Obstacle { tests, ..Obstacle::new(subject, cause, message) });
     }
 
-    fn unbuilt(&mut self, at: usize, said: &str, diagnosis: &Diagnosis<'_>, project: &Project) {
-        let complaints = complaints(&project.root, said);
+    fn unbuilt(&mut self, at: usize, output: &str, diagnosis: &Diagnosis<'_>, project: &Project) {
+        let complaints = complaints(&project.root, output);
         let (cause, first) = diagnosis.build(&complaints);
-        let told = complaints.get(first);
-        let place = told.and_then(|it| Some(format!("{}:{}", it.path.as_ref()?, it.line)));
-        let message = told.map(|it| it.message.clone()).unwrap_or_default();
+        let complaint = complaints.get(first);
+        let place = complaint.and_then(|it| Some(format!("{}:{}", it.path.as_ref()?, it.line)));
+        let message = complaint.map(|it| it.message.clone()).unwrap_or_default();
         let package = &self.environment.packages[at];
         // A failed build blocks all tests of the package, selected or not.
         let tests = self.ids.in_folder(&package.folder).filter(|test| package.files.contains(&test.path));
         let tests: Vec<TestId> = tests.map(Located::id).collect();
-        let subject = told.and_then(|it| it.path.clone()).unwrap_or_else(|| package.import.clone());
+        let subject = complaint.and_then(|it| it.path.clone()).unwrap_or_else(|| package.import.clone());
         self.open[at].clear();
         if self.results.obstacles().iter().all(|known| known.tests != tests) {
-            let message = shorten(format!("{message}\n{}", said.trim()).trim().to_owned());
+            let message = shorten(format!("{message}\n{}", output.trim()).trim().to_owned());
             self.results.add_obstacle(Obstacle { subject, cause, message, place, tests });
         }
     }
@@ -243,8 +243,8 @@ impl RunState {
     ) {
         let Some(package) = run.packages.get(&self.environment.packages[at].import) else { return };
         if let Some(failed) = &package.failed_build {
-            let said = run.builds.get(failed).map(String::as_str).unwrap_or_default();
-            self.unbuilt(at, said, diagnosis, project);
+            let output = run.builds.get(failed).map(String::as_str).unwrap_or_default();
+            self.unbuilt(at, output, diagnosis, project);
             return;
         }
         let full = format!("{name}/{part}");
@@ -254,8 +254,8 @@ impl RunState {
             None => (failure(Cause::TargetNotFound, format!("`{name}` has no part `{part}`")), 0),
             Some(case) if case.end.is_some() => ended(package, &full),
             Some(_) => {
-                let said = package.said(name);
-                (failure(cause_of_death(&said, &self.environment.root, diagnosis), shorten(said)), 0)
+                let output = package.output_of(name);
+                (failure(cause_of_death(&output, &self.environment.root, diagnosis), shorten(output)), 0)
             }
         };
         self.results.set(TestResult { id, outcome, duration_ms: millis, digest: Some(digest) });
@@ -293,9 +293,9 @@ impl RunState {
                     self.results.add_obstacle(no_tests_found("go test", "`go test`"));
                 }
             }
-            Selection::Only(asked) => {
+            Selection::Only(selected) => {
                 let ids = &self.ids;
-                self.results.fail_missing(asked, "`go test`", |obstacle, id| {
+                self.results.fail_missing(selected, "`go test`", |obstacle, id| {
                     let whole = ids.get(id).map(|(test, _)| test.id());
                     obstacle.tests.contains(id) || whole.is_some_and(|whole| obstacle.tests.contains(&whole))
                 });
@@ -312,32 +312,32 @@ fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
         .map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     let parts: Vec<Option<End>> =
         package.parts(name).filter(|(part, _)| *part != name).map(|(_, case)| case.end).collect();
-    let said = || shorten(package.said(name));
+    let output = || shorten(package.output_of(name));
     let outcome = match package.cases[name].end {
         Some(End::Pass) if parts.contains(&Some(End::Fail)) || parts.contains(&None) => {
             failure(Cause::UnknownOutput, "it passed, but one of its subtests did not".to_owned())
         }
         Some(End::Pass) if parts.contains(&Some(End::Skip)) && !parts.contains(&Some(End::Pass)) => {
-            failure(Cause::Skipped, said())
+            failure(Cause::Skipped, output())
         }
         Some(End::Pass) => Outcome::Pass,
-        Some(End::Skip) => failure(Cause::Skipped, said()),
-        Some(End::Fail) => failure(Cause::Assertion, said()),
-        None => failure(Cause::Crash, said()),
+        Some(End::Skip) => failure(Cause::Skipped, output()),
+        Some(End::Fail) => failure(Cause::Assertion, output()),
+        None => failure(Cause::Crash, output()),
     };
     (outcome, millis)
 }
 
 /// Why a test crashed its process.
-fn cause_of_death(said: &str, root: &str, diagnosis: &Diagnosis<'_>) -> Cause {
-    let is_panic = said.lines().any(|line| line.starts_with("panic: "));
+fn cause_of_death(output: &str, root: &str, diagnosis: &Diagnosis<'_>) -> Cause {
+    let is_panic = output.lines().any(|line| line.starts_with("panic: "));
     match () {
-        () if is_timeout(said) => Cause::Timeout,
-        () if is_panic && !said.contains("panic: unexpected call to os.Exit") => diagnosis.panic(root, said),
+        () if is_timeout(output) => Cause::Timeout,
+        () if is_panic && !output.contains("panic: unexpected call to os.Exit") => diagnosis.panic(root, output),
         () => Cause::Crash,
     }
 }
 
-fn is_timeout(said: &str) -> bool {
-    said.contains("panic: test timed out after")
+fn is_timeout(output: &str) -> bool {
+    output.contains("panic: test timed out after")
 }

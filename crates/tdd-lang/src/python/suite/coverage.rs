@@ -21,12 +21,12 @@ pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Opt
         paths.iter().filter(|path| owns(path)).filter_map(|path| project.relative_path(path)).collect();
     suite.watch = Some(json!({"script": WATCH, "files": files}));
     let project = project.clone();
-    Some(measuring(Box::new(suite), move |said, _| read(said, &project)))
+    Some(measuring(Box::new(suite), move |runs, _| read(runs, &project)))
 }
 
-fn read(said: &[Finished], project: &Project) -> Measured {
-    let told = said.first().and_then(|run| serde_json::from_slice::<RunnerReport>(&run.stdout.bytes).ok());
-    let events = told.into_iter().flat_map(|told| told.events);
+fn read(runs: &[Finished], project: &Project) -> Measured {
+    let report = runs.first().and_then(|run| serde_json::from_slice::<RunnerReport>(&run.stdout.bytes).ok());
+    let events = report.into_iter().flat_map(|report| report.events);
     let mut watched = events.filter_map(|event| if let Event::Watched(watched) = event { Some(watched) } else { None });
     match watched.next() {
         Some(Watched { doubt: Some(doubt), .. }) => Err(doubt),

@@ -192,10 +192,10 @@ pub(super) struct Run {
 
 impl Run {
     /// Collects the events of a report.
-    pub fn of(told: RunnerReport) -> Self {
-        let mut run = Self { doubt: (!told.complete).then_some("the report is not complete"), ..Self::default() };
+    pub fn of(report: RunnerReport) -> Self {
+        let mut run = Self { doubt: (!report.complete).then_some("the report is not complete"), ..Self::default() };
         let mut last_exit = None;
-        for event in told.events {
+        for event in report.events {
             match event {
                 Event::Collecting { path } => run.loaded.extend(path),
                 Event::Uncollected { id, outcome, text, error } => {

@@ -127,11 +127,11 @@ impl PytestSuite {
         if let Some(obstacle) = tool_obstacle("pytest", finished) {
             return report_without_run(&self.selection, obstacle);
         }
-        let Ok(told) = serde_json::from_slice::<RunnerReport>(&finished.stdout.bytes) else {
+        let Ok(report) = serde_json::from_slice::<RunnerReport>(&finished.stdout.bytes) else {
             let obstacle = Obstacle::new("pytest", Cause::UnknownOutput, last_words(finished));
             return report_without_run(&self.selection, obstacle);
         };
-        let run = Run::of(told);
+        let run = Run::of(report);
         if let Some(doubt) = run.doubt {
             return report_without_run(&self.selection, Obstacle::new("pytest", Cause::UnknownOutput, doubt));
         }
@@ -159,7 +159,7 @@ struct Reading<'r> {
     ids: Ids,
     diagnosis: Diagnosis<'r>,
     /// The selected ids; one may name a single case.
-    asked: Vec<String>,
+    selected: Vec<String>,
     results: Results,
     is_whole: bool,
 }
@@ -167,13 +167,13 @@ struct Reading<'r> {
 impl<'r> Reading<'r> {
     fn new(project: &'r Project, sources: &'r dyn Sources, selection: &Selection) -> Self {
         let ids = Ids::of(project, sources);
-        let asked = selection.ids().iter().map(|id| id.as_str().to_owned()).collect();
+        let selected = selection.ids().iter().map(|id| id.as_str().to_owned()).collect();
         Self {
             project,
             results: Results::new(ids.obstacles.clone()),
             ids,
             diagnosis: Diagnosis::new(project, sources, Modules::of),
-            asked,
+            selected,
             is_whole: *selection == Selection::All,
         }
     }
@@ -185,8 +185,8 @@ impl<'r> Reading<'r> {
             let plain = without_case(&node);
             let plain =
                 expanded(plain, |name| self.ids.get(name).is_some() && !collected.contains(name)).unwrap_or(plain);
-            let is_asked = self.asked.contains(&node);
-            let id = if is_asked { self.ids.id(&node) } else { self.ids.id(plain) };
+            let is_selected = self.selected.contains(&node);
+            let id = if is_selected { self.ids.id(&node) } else { self.ids.id(plain) };
             let mut result = self.case(id, case, node.strip_prefix(plain).unwrap_or_default());
             if self.ids.count(plain) > 1 {
                 let message = format!("`{plain}` is defined twice, and only the last definition counts");
@@ -232,9 +232,10 @@ impl<'r> Reading<'r> {
                 Why::Failed(None) => (Cause::LoadFailure, shorten(text.clone()), None),
                 Why::Failed(Some(error)) => {
                     let place = error.place().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
-                    let said = message(Some(error), text);
-                    let said = self.diagnosis.way_out(error).map_or(said.clone(), |way| format!("{way}\n{said}"));
-                    (self.diagnosis.cause(error, Moment::Loading), said, place)
+                    let message = message(Some(error), text);
+                    let message =
+                        self.diagnosis.way_out(error).map_or(message.clone(), |way| format!("{way}\n{message}"));
+                    (self.diagnosis.cause(error, Moment::Loading), message, place)
                 }
             };
             let subject = if path.is_empty() { "tests".to_owned() } else { path };
@@ -261,13 +262,13 @@ impl<'r> Reading<'r> {
     }
 
     fn ended(&mut self, run: &Run, finished: &Finished) {
-        let said = last_words(finished);
+        let output = last_words(finished);
         if let Some(how) = &run.broken_off {
-            let message = shorten(format!("pytest ended with {how}\n{said}"));
+            let message = shorten(format!("pytest ended with {how}\n{output}"));
             self.results.add_obstacle(Obstacle::new("pytest", Cause::Crash, message));
         } else if !run.was_collected && run.unloaded.is_empty() {
-            let cause = if said.contains("conftest") { Cause::LoadFailure } else { Cause::UnknownOutput };
-            let message = inner_error(&said).map_or(said.clone(), |error| format!("{error}\n{said}"));
+            let cause = if output.contains("conftest") { Cause::LoadFailure } else { Cause::UnknownOutput };
+            let message = inner_error(&output).map_or(output.clone(), |error| format!("{error}\n{output}"));
             self.results.add_obstacle(Obstacle::new("pytest", cause, message));
         } else if self.is_whole && self.results.is_empty() && !self.ids.is_empty() {
             self.results.add_obstacle(no_tests_found("pytest", "pytest"));
@@ -275,8 +276,8 @@ impl<'r> Reading<'r> {
     }
 
     fn report(mut self, selection: &Selection) -> Report {
-        if let Selection::Only(asked) = selection {
-            self.results.fail_missing(asked, "pytest", |obstacle, id| blocks(obstacle, id, "pytest"));
+        if let Selection::Only(selected) = selection {
+            self.results.fail_missing(selected, "pytest", |obstacle, id| blocks(obstacle, id, "pytest"));
         }
         self.results.report()
     }
@@ -311,17 +312,17 @@ fn message(error: Option<&Error>, text: &str) -> String {
 
 fn reason(phase: &events::Phase) -> String {
     let expected = if phase.xfail { "it is expected to fail" } else { "" };
-    let said = phase.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
+    let message = phase.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
     let is_unexpected = phase.outcome == events::Outcome::Failed;
     match (expected.is_empty(), is_unexpected) {
-        (true, false) => said.to_owned(),
+        (true, false) => message.to_owned(),
         (true, true) => "it is expected to fail, and passes".to_owned(),
         (false, _) => expected.to_owned(),
     }
 }
 
 /// The exception at the end of the traceback with which pytest reports an internal error of its own or of a plugin.
-fn inner_error(said: &str) -> Option<&str> {
-    let mut traced = said.lines().rev().filter_map(|line| line.strip_prefix("INTERNALERROR> "));
+fn inner_error(output: &str) -> Option<&str> {
+    let mut traced = output.lines().rev().filter_map(|line| line.strip_prefix("INTERNALERROR> "));
     traced.find(|line| !line.starts_with(' ') && line.contains(':'))
 }

@@ -86,9 +86,9 @@ fn production(code: &Code, number: usize, signs: &mut Signs) {
     for piece in file.pieces.iter().filter(|piece| !piece.for_tests) {
         let item = Place::new(&file.path, piece.line);
         let tokens = file.inside(&piece.span);
-        let asked = sensing::sensing(file, tokens, &piece.label).into_iter();
-        let asked = asked.map(|(at, what)| Sensing { item: item.clone(), line: file.line(at), what });
-        signs.sensing.extend(asked);
+        let found = sensing::sensing(file, tokens, &piece.label).into_iter();
+        let found = found.map(|(at, what)| Sensing { item: item.clone(), line: file.line(at), what });
+        signs.sensing.extend(found);
     }
     signs.sensing.dedup();
     if let Some(tree) = Tree::parse(file.source()) {

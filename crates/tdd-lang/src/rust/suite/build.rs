@@ -60,13 +60,13 @@ impl CargoSuite {
         let mut files = ParsedFiles::new(sources);
         let diagnosed = diagnose::obstacles(&self.build, &self.places, sources).into_iter();
         let mut obstacles: Vec<_> = diagnosed.map(|obstacle| of_target(obstacle, &mut files)).collect();
-        let said = || words_of(built);
+        let message = || words_of(built);
         let failed = self.build.success == Some(false);
         if failed && !explained {
-            obstacles.push(obstacle("cargo build", Cause::UnrelatedCompileError, said()));
+            obstacles.push(obstacle("cargo build", Cause::UnrelatedCompileError, message()));
         }
         if failed == (built.exit == Exit::Passed) {
-            obstacles.push(obstacle("cargo build", Cause::UnknownOutput, format!("{}: {}", built.exit, said())));
+            obstacles.push(obstacle("cargo build", Cause::UnknownOutput, format!("{}: {}", built.exit, message())));
         }
         let known: BTreeSet<&str> = self.build.artifacts.iter().map(|artifact| artifact.target.name.as_str()).collect();
         let refused: BTreeSet<&str> = self.build.errors.iter().map(|error| error.target.name.as_str()).collect();
@@ -102,7 +102,7 @@ impl CargoSuite {
 /// Why cargo printed no build messages: the toolchain is missing, the registry cannot be reached, or the manifest
 /// cannot be loaded.
 fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
-    let said = words_of(built);
+    let message = words_of(built);
     let network = [
         "failed to download",
         "failed to get ",
@@ -112,12 +112,12 @@ fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
         "--offline",
     ];
     let no_toolchain = ["is not installed", "no override and no default toolchain"];
-    let not_there = said.contains("failed to read `") && said.contains("No such file");
-    if no_toolchain.iter().any(|words| said.contains(words)) {
-        (Cause::RunnerMissing, said)
-    } else if !not_there && (network.iter().any(|words| said.contains(words)) || built.exit == Exit::Passed) {
-        (Cause::UnknownOutput, said)
+    let not_there = message.contains("failed to read `") && message.contains("No such file");
+    if no_toolchain.iter().any(|words| message.contains(words)) {
+        (Cause::RunnerMissing, message)
+    } else if !not_there && (network.iter().any(|words| message.contains(words)) || built.exit == Exit::Passed) {
+        (Cause::UnknownOutput, message)
     } else {
-        (Cause::LoadFailure, said)
+        (Cause::LoadFailure, message)
     }
 }

@@ -80,8 +80,8 @@ impl Instrumented {
         let [_, tested, report] = finished else { return Err("the tests were not run".to_owned()) };
         for (what, run) in [("the tests", tested), ("the report", report)] {
             if run.exit != Exit::Passed {
-                let said = run.stderr.text();
-                let error = said.lines().find(|line| line.starts_with("error")).unwrap_or_default();
+                let stderr = run.stderr.text();
+                let error = stderr.lines().find(|line| line.starts_with("error")).unwrap_or_default();
                 return Err(format!("cargo llvm-cov: {what} ended with {} {error}", run.exit).trim_end().to_owned());
             }
         }

@@ -119,7 +119,7 @@ impl CargoSuite {
 
 /// The tests that one binary lists, or why it lists none.
 fn read_one_list(listed: &Finished) -> Result<Vec<String>, (Cause, String)> {
-    let said = || shorten(listed.stderr.text().trim(), MAX_MESSAGE);
+    let stderr = || shorten(listed.stderr.text().trim(), MAX_MESSAGE);
     match &listed.exit {
         Exit::Passed => libtest::read_list(&listed.stdout.text()).ok_or_else(|| {
             let message = "it does not list its tests; a target with `harness = false` cannot be read test by test";
@@ -127,7 +127,7 @@ fn read_one_list(listed: &Finished) -> Result<Vec<String>, (Cause, String)> {
         }),
         Exit::TimedOut => Err((Cause::Timeout, "it did not list its tests in time".to_owned())),
         Exit::Failed(_) | Exit::Signalled(_) => {
-            Err((Cause::Crash, format!("{} while its tests were listed\n{}", listed.exit, said())))
+            Err((Cause::Crash, format!("{} while its tests were listed\n{}", listed.exit, stderr())))
         }
         Exit::NotStarted(_) | Exit::Interrupted => Err((Cause::UnknownOutput, listed.exit.to_string())),
     }

@@ -80,9 +80,9 @@ impl CargoSuite {
         let doctests = match doctest::read_list(listed, packages, &self.places) {
             Ok(doctests) => doctests,
             Err(bad) => {
-                let said = words_of(listed);
+                let output = words_of(listed);
                 let (cause, message) =
-                    could_not_run(listed).unwrap_or((Cause::UnknownOutput, format!("{bad}\n{said}")));
+                    could_not_run(listed).unwrap_or((Cause::UnknownOutput, format!("{bad}\n{output}")));
                 return self.stop("doctests", cause, message);
             }
         };

@@ -166,13 +166,13 @@ impl Runs {
     }
 
     fn broke_off(&mut self, call: &Call, reading: Reading, finished: &Finished) {
-        let said = shorten(&last_words(&finished.stderr.text()), 1024);
+        let stderr = shorten(&last_words(&finished.stderr.text()), 1024);
         let (cause, message) = match &finished.exit {
             Exit::TimedOut => (Cause::Timeout, format!("it did not end within {:?}", self.deadline)),
             Exit::NotStarted(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
             Exit::Passed | Exit::Failed(_) | Exit::Signalled(_) => {
                 let how = &finished.exit;
-                (Cause::Crash, format!("the test process ended ({how}) before its report was complete\n{said}"))
+                (Cause::Crash, format!("the test process ended ({how}) before its report was complete\n{stderr}"))
             }
         };
         let message = message.trim_end();
@@ -180,8 +180,8 @@ impl Runs {
         let stuck = reading.ended.is_empty() && reading.in_flight.is_empty();
         if call.names.len() == 1 || stuck || cause == Cause::UnknownOutput {
             self.unexplained.remove(&call.binary);
-            let told = reading.ended.keys().filter(|_| call.names.len() > 1).cloned().collect::<Vec<_>>();
-            let open: Vec<String> = call.names.iter().filter(|name| !told.contains(name)).cloned().collect();
+            let reported = reading.ended.keys().filter(|_| call.names.len() > 1).cloned().collect::<Vec<_>>();
+            let open: Vec<String> = call.names.iter().filter(|name| !reported.contains(name)).cloned().collect();
             self.keep(call, reading.ended);
             self.fail(call, &open, cause, message);
         } else {
