@@ -142,7 +142,7 @@ impl VerdictDocument {
             Answer::Holds if !output.is_quiet() => evidence::lines(self.test_id.as_ref(), &self.evidence.probes),
             Answer::Holds | Answer::Refused => Vec::new(),
         };
-        let probes: String = lines.iter().map(|line| format!("  {}\n", paint(DIM, line))).collect();
+        let probes = lines.iter().map(|line| format!("  {}\n", paint(DIM, line))).collect::<Vec<_>>().concat();
         let seen = if output.is_verbose() { self.evidence.text() } else { String::new() };
         text + &probes + &seen
     }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn shown(proof: &Proof) -> String {
-        of(&test(), proof).iter().map(|seen| format!("{:?} {seen}\n", seen.result)).collect()
+        of(&test(), proof).iter().map(|seen| format!("{:?} {seen}\n", seen.result)).collect::<Vec<_>>().concat()
     }
 
     #[test]

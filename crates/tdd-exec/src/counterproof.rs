@@ -105,14 +105,13 @@ impl<'a> Prover<'a> {
                 if !is_usual && !is_sound(&report, &twins) {
                     continue;
                 }
-                match not_built(&report, &twins.copy) {
-                    Some(message) => why = message,
-                    None => {
-                        let seen = self.read_fates(&trial, &report, started)?;
-                        let plain = if needs_tests { Some(Fate::Failed) } else { seen.plain };
-                        return Ok(Proof::Run(CounterProof { plain, ..seen }));
-                    }
+                if let Some(message) = not_built(&report, &twins.copy) {
+                    why = message;
+                    continue;
                 }
+                let fates = self.read_fates(&trial, &report, started)?;
+                let plain = if needs_tests { Some(Fate::Failed) } else { fates.plain };
+                return Ok(Proof::Run(CounterProof { plain, ..fates }));
             }
         }
         Ok(Proof::NotBuilt(why))
@@ -135,15 +134,14 @@ impl<'a> Prover<'a> {
         let report = if ids.is_empty() { None } else { Some(self.run_with(files(), &ids, &settings)?) };
         let circumstances = if can_hide { Circumstances::HiddenRunner } else { Circumstances::Usual };
         for ((path, _), twins) in others.iter().zip(&written) {
-            proofs.push(match (twins, &report) {
-                (Some(twins), Some(report)) => match not_built(report, &twins.copy) {
-                    Some(message) => Proof::NotBuilt(message),
-                    None => {
-                        let trial = Trial { path, twins, circumstances: &circumstances };
-                        Proof::Run(self.also_as_script(&trial, report, started)?)
-                    }
-                },
-                _ => Proof::Unwritable,
+            let (Some(twins), Some(report)) = (twins, &report) else {
+                proofs.push(Proof::Unwritable);
+                continue;
+            };
+            let trial = Trial { path, twins, circumstances: &circumstances };
+            proofs.push(match not_built(report, &twins.copy) {
+                Some(message) => Proof::NotBuilt(message),
+                None => Proof::Run(self.also_as_script(&trial, report, started)?),
             });
         }
         Ok(proofs)

@@ -225,7 +225,7 @@ impl Clock for World {
 
 impl World {
     /// The probes of a test on one of the projects.
-    fn proof(&self, after: &Project, target: &TestId, red: Option<Cause>) -> Proof {
+    fn proof(after: &Project, target: &TestId, red: Option<Cause>) -> Proof {
         let Some(key) = after.tests.keys().copied().find(|key| &id(*key) == target) else {
             return Proof::Unwritable;
         };
@@ -345,8 +345,8 @@ impl Workshop for World {
         _: &Change,
     ) -> Result<BTreeMap<TestId, Proof>, Killed> {
         let after = &self.tree.0;
-        let targets = targets.iter().map(|(test, red)| (test.clone(), self.proof(after, test, *red)));
-        let others = others.iter().map(|test| (test.clone(), self.proof(after, test, None)));
+        let targets = targets.iter().map(|(test, red)| (test.clone(), Self::proof(after, test, *red)));
+        let others = others.iter().map(|test| (test.clone(), Self::proof(after, test, None)));
         Ok(targets.chain(others).collect())
     }
 
@@ -355,7 +355,7 @@ impl Workshop for World {
     }
 
     fn probe_before(&self, test: &TestId) -> Result<Proof, Killed> {
-        Ok(self.proof(&self.base, test, None))
+        Ok(Self::proof(&self.base, test, None))
     }
 
     fn signs(&self, _: bool) -> Result<Signs, Killed> {

@@ -395,9 +395,9 @@ impl ProjectWorkshop {
     }
 
     fn may_replace_production(&self, target: &TestId, sources: &dyn Sources) -> bool {
-        let test = self.site.language.find_test(target, sources);
-        let text = test.and_then(|(path, test)| sources.read(&path)?.get(test.span).map(str::to_owned));
-        text.is_some_and(|text| alter::may_replace_production(&text))
+        let found = self.site.language.find_test(target, sources);
+        let body = found.and_then(|(path, test)| sources.read(&path)?.get(test.span).map(str::to_owned));
+        body.is_some_and(|body| alter::may_replace_production(&body))
     }
 
     /// Whether a test runs none of these functions, although it names one of them.

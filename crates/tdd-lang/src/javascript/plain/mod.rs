@@ -100,8 +100,8 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
         .replace("@TEST@", &test);
     let script = join(&project.root, &format!("{name}m.mjs"));
     let mut files: Vec<File> = with_our_modules_in(moved, &join(&project.root, &name), &folder, &name);
-    let text = removing_itself(&rewritten(path, &twins.source, &names, &name, run.program)?, &name);
-    files.push((join(&project.root, &join(&folder, &test)), Some(text)));
+    let written = removing_itself(&rewritten(path, &twins.source, &names, &name, run.program)?, &name);
+    files.push((join(&project.root, &join(&folder, &test)), Some(written)));
     files.push(own(".cjs", RUNNER));
     files.push(own(".mjs", FACADE));
     files.push(own("g.cjs", GUARD));
