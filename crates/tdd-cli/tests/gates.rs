@@ -176,7 +176,7 @@ fn production_that_overrides_comparison_is_disarmed_and_a_test_that_cannot_fail_
     sandbox.write("src/lib.rs", money("let _ = other;\n        true", 1));
     let (code, verdict) = gate(&sandbox, &["validate-green", target]);
     assert_eq!((code, &verdict["rule"]), (1, &"counter-proof".into()));
-    assert!(verdict["reason"].as_str().unwrap().starts_with("disarmed"), "{verdict}");
+    assert!(verdict["reason"].as_str().unwrap().contains("disarmed"), "{verdict}");
     sandbox.write("src/lib.rs", money("self.0 == other.0", 5));
     assert_eq!(answer(&sandbox, &["validate-green", target]), "0 holds - -");
 

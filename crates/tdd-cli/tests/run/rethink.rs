@@ -125,7 +125,7 @@ fn a_test_that_cannot_fail_even_then_is_for_a_person() {
           stays as it is
         2 green
           undone counter-proof vacuous-test
-          blocked tests/add.rs::empty_is_zero: counter-proof: the test passes whatever value production returns: `add`
+          blocked tests/add.rs::empty_is_zero: counter-proof: `tests/add.rs::empty_is_zero`: the test passes whatever value production returns: `add`
           paused td-stuck: tests/add.rs::empty_is_zero
           stopped
         end: td-stuck: tests/add.rs::empty_is_zero
