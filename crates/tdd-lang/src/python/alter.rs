@@ -77,6 +77,9 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
         if is_silent {
             silent.push(format!("\"{id}\""));
         }
+        if !is_constant && answers != Answers::Operator {
+            insertions.extend(entry(&tree, source, node, &format!("{helper}.reached({id})")));
+        }
         let call = if answers == Answers::Operator { "operator" } else { "answer" };
         for place in places {
             let range = tree.range(place);
@@ -89,6 +92,36 @@ fn instrumented(plan: &mut Plan<'_, '_>, code: &NewCode, source: &str) -> Option
         insertions.push((source.len(), line));
     }
     Some(insertions)
+}
+
+/// Puts a call before the first statement of a function, after its documentation.
+fn entry(tree: &Tree<'_>, source: &str, function: usize, call: &str) -> Option<(usize, String)> {
+    let body = tree.child(function, "body")?;
+    let is_documentation = |node: &usize| {
+        tree.kind(*node) == "expression_statement" && tree.parts(*node).all(|part| tree.kind(part) == "string")
+    };
+    let mut statements = tree.parts(body).filter(|node| tree.kind(*node) != "comment");
+    let first = statements.next()?;
+    let first = if is_documentation(&first) { statements.next() } else { Some(first) };
+    let Some(first) = first else {
+        let documentation = tree.parts(body).find(is_documentation)?;
+        return Some((tree.range(documentation).end, format!("; {call}")));
+    };
+    let start = tree.range(first).start;
+    let is_simple = tree.kind(first).ends_with("_statement")
+        && !matches!(
+            tree.kind(first),
+            "if_statement"
+                | "for_statement"
+                | "while_statement"
+                | "try_statement"
+                | "with_statement"
+                | "match_statement"
+        );
+    // Before a statement with a block the call needs a line of its own.
+    let line = source.get(..start).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
+    let end = if is_simple { "; ".to_owned() } else { format!("\n{line}") };
+    Some((start, format!("{call}{end}")))
 }
 
 /// An expression that is the helper module, wherever the file is imported from.
@@ -214,12 +247,12 @@ mod tests {
     fn every_value_that_a_function_returns_goes_through_the_helper() {
         check(
             "def f(a):\n    if a:\n        return\n    return a, 1 # no\n",
-            "def f(a):\n    if a:\n        return\n    return T.answer(0, (a, 1)) # no\n",
+            "def f(a):\n    T.reached(0)\n    if a:\n        return\n    return T.answer(0, (a, 1)) # no\n",
             &["f"],
         );
         check(
             "class C:\n    @property\n    async def m(self):\n        return (\n            1\n        )\n",
-            "class C:\n    @property\n    async def m(self):\n        return T.answer(0, ((\n            1\n        )))\n",
+            "class C:\n    @property\n    async def m(self):\n        T.reached(0); return T.answer(0, ((\n            1\n        )))\n",
             &["C.m"],
         );
     }
@@ -228,7 +261,7 @@ mod tests {
     fn a_generator_is_altered_where_it_yields() {
         check(
             "def g():\n    x = yield 1\n    yield from h()\n    yield\n    return 2\n",
-            "def g():\n    x = yield T.answer(0, (1))\n    yield from h()\n    yield\n    return 2\n",
+            "def g():\n    T.reached(0); x = yield T.answer(0, (1))\n    yield from h()\n    yield\n    return 2\n",
             &["g"],
         );
     }
@@ -237,7 +270,7 @@ mod tests {
     fn an_inner_function_is_a_function_of_its_own() {
         check(
             "def f(a):\n    def g():\n        return a\n    return sorted(g, key=lambda x: x)\n",
-            "def f(a):\n    def g():\n        return T.answer(1, (a))\n    return T.answer(0, (sorted(g, key=lambda x: x)))\n",
+            "def f(a):\n    T.reached(0)\n    def g():\n        T.reached(1); return T.answer(1, (a))\n    return T.answer(0, (sorted(g, key=lambda x: x)))\n",
             &["f", "f.g"],
         );
     }
@@ -254,8 +287,11 @@ mod tests {
 
     #[test]
     fn a_function_without_a_value_is_watched_from_outside() {
-        let source = "def f(a):\n    a.append(1)\n";
-        check(source, source, &["f"]);
+        check(
+            "def f(a):\n    \"\"\"Text.\"\"\"\n    a.append(1)\n",
+            "def f(a):\n    \"\"\"Text.\"\"\"\n    T.reached(0); a.append(1)\n",
+            &["f"],
+        );
     }
 
     #[test]
@@ -264,7 +300,7 @@ mod tests {
         check(source, source, &[]);
         check(
             "class C:\n    def __radd__(self, other):\n        return C()\n    def __str__(self):\n        return ''\n",
-            "class C:\n    def __radd__(self, other):\n        return T.operator(0, (C()))\n    def __str__(self):\n        return T.answer(1, (''))\n",
+            "class C:\n    def __radd__(self, other):\n        return T.operator(0, (C()))\n    def __str__(self):\n        T.reached(1); return T.answer(1, (''))\n",
             &["C.__radd__", "C.__str__"],
         );
     }
