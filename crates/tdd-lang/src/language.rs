@@ -101,7 +101,7 @@ pub struct Settings {
     pub timeout: Duration,
     /// Timeout of one build.
     pub build_timeout: Duration,
-    /// The runner hides itself from production while a test runs: [`Plainly::HiddenRunner`].
+    /// The runner hides itself from production while a test runs: see [`Language::can_hide_runner`].
     pub plain: bool,
 }
 
