@@ -50,6 +50,9 @@ pub struct Probed {
     pub detail: String,
     /// How long it took. Probes that were made in the same run have the same time.
     pub ms: u64,
+    /// Whether it shows by itself that the test can fail.
+    #[serde(skip)]
+    is_proof: bool,
 }
 
 impl fmt::Display for ProbeName {
@@ -73,7 +76,8 @@ impl fmt::Display for Probed {
 
 impl Probed {
     fn new(probe: ProbeName, test: &TestId, result: ProbeResult, detail: impl Into<String>, ms: u64) -> Self {
-        Self { probe, test_id: test.clone(), result, detail: detail.into(), ms }
+        let is_proof = result == ProbeResult::Holds && probe != ProbeName::Circumstance;
+        Self { probe, test_id: test.clone(), result, detail: detail.into(), ms, is_proof }
     }
 
     fn judged(probe: ProbeName, test: &TestId, judged: Result<String, Refusal>, ms: u64) -> Self {
@@ -85,17 +89,10 @@ impl Probed {
 
     /// That the test failed on the production code before the change.
     pub fn of_red(test: &TestId, cause: Cause, ms: u64) -> Self {
-        Self::new(ProbeName::Base, test, ProbeResult::Holds, format!("fails without the change: {cause}"), ms)
-    }
-
-    /// Whether it shows by itself that the test can fail. A test that does not compile without the change says little.
-    fn is_proof(&self) -> bool {
-        let is_enough = match self.probe {
-            ProbeName::Twin | ProbeName::Strength => true,
-            ProbeName::Base => !self.detail.ends_with(&Cause::MissingSymbol.to_string()),
-            ProbeName::Circumstance => false,
-        };
-        is_enough && self.result == ProbeResult::Holds
+        let detail = format!("fails without the change: {cause}");
+        // A test that does not even compile without the change says little.
+        let is_proof = cause != Cause::MissingSymbol;
+        Self { is_proof, ..Self::new(ProbeName::Base, test, ProbeResult::Holds, detail, ms) }
     }
 }
 
@@ -131,7 +128,7 @@ pub fn of_others(answers: &Answers) -> Vec<Probed> {
 
 /// Whether the probes showed that this test can fail.
 pub fn is_proven(test: &TestId, evidence: &[Probed]) -> bool {
-    evidence.iter().any(|seen| seen.test_id == *test && seen.is_proof())
+    evidence.iter().any(|seen| seen.test_id == *test && seen.is_proof)
 }
 
 /// The evidence for people: a line for each probe of the target, and one for all other tests.
@@ -141,8 +138,7 @@ pub fn lines(target: Option<&TestId>, probed: &[Probed]) -> Vec<String> {
     if let Some(target) = target.filter(|target| !own.is_empty() && !is_proven(target, probed)) {
         lines.push(format!("unproven: no probe shows that `{target}` can fail; a person must judge it"));
     }
-    let others: BTreeSet<&TestId> =
-        others.into_iter().filter(|seen| seen.is_proof()).map(|seen| &seen.test_id).collect();
+    let others: BTreeSet<&TestId> = others.into_iter().filter(|seen| seen.is_proof).map(|seen| &seen.test_id).collect();
     match others.len() {
         0 => {}
         1 => lines.push(format!("{:<12} 1 other test that reaches the change can still fail", "others")),
@@ -212,20 +208,7 @@ mod tests {
     }
 
     fn run() -> CounterProof {
-        CounterProof {
-            copy: Fate::Passed,
-            plain: Some(Fate::Passed),
-            why_not_plain: String::new(),
-            passing_control: Fate::Passed,
-            failing_control: Fate::Failed,
-            false_assertions: Vec::new(),
-            survivors: Vec::new(),
-            not_run: Vec::new(),
-            twins: 2,
-            with_other_value: 2,
-            strength: None,
-            ms: 1234,
-        }
+        CounterProof { twins: 2, ms: 1234, ..CounterProof::honest() }
     }
 
     fn made(noticed: Noticed) -> Probe {

@@ -260,10 +260,10 @@ pub(crate) fn circumstantial(seen: &CounterProof) -> Refusal {
         |line: &&str| ["Traceback", "File ", "note:", "thread ", "goroutine "].iter().any(|it| line.starts_with(it));
     let lines: Vec<&str> = seen.why_not_plain.lines().map(str::trim).collect();
     let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty() && !is_frame(line)).take(3).collect();
+    let what = if lines.is_empty() { String::new() } else { format!(": {}", lines.join(", ")) };
     let reason = format!(
         "circumstantial: the test passes under its runner, and fails where production sees no runner, no test sources, \
-         arguments or variables, or is called again: {}",
-        lines.join(", ")
+         arguments or variables, or is called again{what}"
     );
     let next = "remove what asks for the runner, its arguments, variables, files or earlier calls from production";
     Rule::CounterProof.refuse(reason, next).because(Cause::Circumstantial)
@@ -283,6 +283,27 @@ fn unseen(what: &str, cause: Cause) -> Refusal {
 }
 
 #[cfg(test)]
+impl CounterProof {
+    /// The results of a test whose copies end as they must.
+    pub(crate) fn honest() -> Self {
+        Self {
+            copy: Fate::Passed,
+            plain: Some(Fate::Passed),
+            why_not_plain: String::new(),
+            passing_control: Fate::Passed,
+            failing_control: Fate::Failed,
+            false_assertions: vec![("assert_eq!".to_owned(), Fate::Failed)],
+            survivors: Vec::new(),
+            not_run: Vec::new(),
+            twins: 1,
+            with_other_value: 1,
+            strength: None,
+            ms: 0,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
@@ -299,20 +320,7 @@ mod tests {
     }
 
     fn honest() -> CounterProof {
-        CounterProof {
-            copy: Fate::Passed,
-            plain: Some(Fate::Passed),
-            why_not_plain: String::new(),
-            passing_control: Fate::Passed,
-            failing_control: Fate::Failed,
-            false_assertions: vec![("assert_eq!".to_owned(), Fate::Failed)],
-            survivors: Vec::new(),
-            not_run: Vec::new(),
-            twins: 1,
-            with_other_value: 1,
-            strength: None,
-            ms: 0,
-        }
+        CounterProof::honest()
     }
 
     /// The cause and reason of the refusal, or `holds`.

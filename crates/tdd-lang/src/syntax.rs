@@ -174,7 +174,7 @@ pub const MAX_DEPTH: usize = 2_000;
 /// has to recover from errors needs minutes for some.
 const MAX_CHAIN: usize = 20_000;
 
-/// The parser gets a text in chunks of so many bytes.
+/// How many bytes of a text the parser gets at a time.
 const CHUNK: usize = 4_096;
 
 /// How often the parser may read each chunk on average. It reads a chunk three times at most, unless it loses its way.

@@ -17,6 +17,9 @@ const BUILD: &str = include_str!("build.sh");
 /// Runs one copy.
 const RUN: &str = include_str!("run.sh");
 
+/// More files than this are not copied for each run.
+pub(crate) const MAX_FILES: usize = 2000;
+
 /// The copies of a test, and the tree that they belong to.
 #[derive(Clone, Copy)]
 pub struct Copies<'c> {
@@ -89,12 +92,10 @@ pub struct Start {
 
 /// The text of a file that lists everything but the sources, for [`Start::listed`].
 pub(crate) fn without_sources(sources: &dyn Sources, is_source: impl Fn(&str) -> bool) -> Option<String> {
-    /// More files than this are not copied for each run.
-    const MOST: usize = 2000;
     let is_test_data = |path: &str| path.split('/').any(|folder| folder == "testdata");
     let kept = sources.files().iter().filter(|path| is_test_data(path) || !is_source(path));
     let kept: Vec<String> = kept.cloned().collect();
-    (kept.len() <= MOST).then(|| listing(kept))
+    (kept.len() <= MAX_FILES).then(|| listing(kept))
 }
 
 /// The text of a file that lists these files, for [`Start::listed`].

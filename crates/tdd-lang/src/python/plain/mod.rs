@@ -7,7 +7,7 @@ use super::syntax::Tree;
 use super::test_command::TestCommand;
 use super::{Python, owns};
 use crate::language::{Language, join};
-use crate::plain::{Again, Copies, PlainProgram, Start, listing, moved_folder};
+use crate::plain::{Again, Copies, MAX_FILES, PlainProgram, Start, listing, moved_folder};
 use crate::syntax::splice;
 
 /// Starts what takes the place of pytest.
@@ -32,8 +32,6 @@ const NEEDS_RUNNER: [&str; 12] = [
 ];
 /// What a `conftest.py` names if tests need it even without asking for one of its fixtures.
 const CONFIGURES: [&str; 6] = ["autouse", "def pytest_", "environ", "sys.", "setattr", "pytest_plugins"];
-/// More files than this are not copied for each run.
-const MAX_FILES: usize = 2000;
 
 /// The program; `None` if only pytest can run the test.
 pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
@@ -47,8 +45,8 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
         return None;
     }
     // A path from the project's folder would lead nowhere once the folder has another name.
-    let top = below.split_once('/').map(|(top, _)| format!("{top}/"));
-    if top.is_some_and(|top| twins.source.contains(&top)) {
+    let top = below.split_inclusive('/').next().filter(|top| top.ends_with('/'));
+    if top.is_some_and(|top| twins.source.contains(top)) {
         return None;
     }
     let own = twins.copy.name()?.rsplit("::").next()?;
@@ -73,9 +71,9 @@ pub(super) fn plainly(copies: &Copies<'_>) -> Option<PlainProgram> {
     let names = Names::of(project, sources);
     let is_test = |file: &str| owns(file) && (names.is_test_file(file) || file.ends_with("conftest.py"));
     files.retain(|(file, _)| !is_test(file));
-    let moved =
-        join(&project.root, below.split_inclusive('/').next().filter(|_| folder.starts_with(&name)).unwrap_or("\0"));
-    let is_kept = |file: &&String| !is_test(file) && !file.starts_with(&moved);
+    let moved = top.filter(|_| folder.starts_with(&name)).map(|top| join(&project.root, top));
+    let is_moved = |file: &str| moved.as_ref().is_some_and(|top| file.starts_with(top));
+    let is_kept = |file: &&String| !is_test(file) && !is_moved(file);
     let kept: Vec<&String> = sources.files().iter().filter(is_kept).collect();
     if kept.len() > MAX_FILES {
         return None;
